@@ -1,0 +1,20 @@
+/* A log that only grows: one record per write call, so a crash can tear only the last record.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_BASE_APPEND_FILE_H
+#define PT_BASE_APPEND_FILE_H
+
+#include "base/mem.h"
+
+typedef struct pt_append_file pt_append_file;
+
+/* Opens or makes `path` for appending lines. A last line without its newline (torn by a crash) is
+ * moved to `path`.torn, and *torn_bytes (may be NULL) says how many bytes that were. */
+pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *torn_bytes,
+                              pt_error *err);
+/* One record, which must end in a newline, in one write. */
+pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t n, pt_error *err);
+pt_status pt_append_file_sync(pt_append_file *file, pt_error *err);
+/* NULL is fine. */
+void pt_append_file_close(pt_append_file *file);
+
+#endif

@@ -1,0 +1,51 @@
+/* Files: the only code that opens one. Reading here; writing in atomic_file.h and append_file.h.
+ *
+ * Paths are UTF-8, NUL-terminated. Not part of the WASM build. A path in an error message is the
+ * path as given.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_BASE_FS_H
+#define PT_BASE_FS_H
+
+#include "base/mem.h"
+
+/* A file, whole, read-only. Mapped where the file is a regular one (pages are loaded when touched
+ * and do not count as memory the program asked for), otherwise read into memory (pipes, /dev/stdin).
+ * A zero-length file gives size 0 and a valid pointer. */
+typedef struct pt_file_view {
+    const uint8_t *data;
+    int64_t size; /* bytes */
+    bool mapped;
+} pt_file_view;
+/* Errors: NOT_FOUND, IO (also for a folder), NO_MEMORY. */
+pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err);
+void pt_file_view_close(pt_file_view *view);
+
+/* Small text or JSON: read whole into a fresh NUL-terminated block (release with pt_free). Refuses
+ * files above max_bytes. */
+pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *size,
+                     pt_error *err);
+
+bool pt_fs_exists(const char *path);
+bool pt_fs_is_folder(const char *path);
+/* Bytes of a regular file, -1 if there is none. */
+int64_t pt_fs_size(const char *path);
+/* Makes the folder and its missing parents. A folder that exists is fine. */
+pt_status pt_fs_make_folder(const char *path, pt_error *err);
+/* Calls fn for each entry name (without . and ..), in byte order of the names. */
+pt_status pt_fs_list(const char *path, void (*fn)(void *ctx, const char *name, bool folder),
+                     void *ctx, pt_error *err);
+/* Removes one file, or one folder with all in it. Missing is fine. */
+pt_status pt_fs_remove(const char *path, pt_error *err);
+/* Makes `to` name the same file as `from`, replacing `to` in one atomic step (a hard link and a
+ * rename; a copy where links are refused). `from` is never modified afterwards by this program,
+ * so the sharing is invisible. */
+pt_status pt_fs_publish(const char *from, const char *to, pt_error *err);
+/* Free bytes for this user on the file system that holds path (or its nearest existing parent); -1 unknown. */
+int64_t pt_fs_free_bytes(const char *path);
+/* dir + "/" + name into out; false when it does not fit. */
+bool pt_fs_join(char *out, size_t cap, const char *dir, const char *name);
+
+/* For tests: the nth write, fsync, rename or link call from now (1 = next) fails with ENOSPC, once; 0 switches off. */
+void pt_fs_fail_after(int64_t nth);
+
+#endif

@@ -1,0 +1,2 @@
+/* The command line. */
+int main(void) { return 0; }
