@@ -44,6 +44,13 @@ static void remember(pt_model *m, pt_tensor *tensor, int64_t id)
     ids->places[ids->n++] = (place){tensor, id};
 }
 
+static int64_t place_of(const pt_model *m, const pt_tensor *tensor)
+{
+    for (int64_t i = 0; i < m->ids->n; i++)
+        if (m->ids->places[i].tensor == tensor) return m->ids->places[i].id;
+    return PT_PLAN_NONE;
+}
+
 static int64_t plan_entry(const planner *p, pt_arena_id arena, const char *name, pt_dtype dtype,
                           const int64_t dim[PT_MAX_RANK])
 {
@@ -193,7 +200,7 @@ void pt_model_plan(pt_model *m, pt_plan *plan, const char *prefix)
         plan_activation(&p, &m->output, "output", c->d_model);
         plan_gradients(&p);
     } else { /* the last block's output may replace its input */
-        remember(m, &m->output, m->ids->places[0].id);
+        remember(m, &m->output, place_of(m, &m->blocks[0].input));
     }
     plan_activation(&p, &m->branch, "branch", c->d_model);
     plan_activation(&p, &m->normed, "normed", c->d_model);
