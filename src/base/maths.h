@@ -40,22 +40,34 @@ static inline bool pt_is_nan(double x) { return __builtin_isnan(x); }
 
 static inline uint32_t pt_float_bits(float x)
 {
-    union { float f; uint32_t u; } v = {.f = x};
+    union {
+        float f;
+        uint32_t u;
+    } v = {.f = x};
     return v.u;
 }
 static inline float pt_float_from_bits(uint32_t u)
 {
-    union { float f; uint32_t u; } v = {.u = u};
+    union {
+        float f;
+        uint32_t u;
+    } v = {.u = u};
     return v.f;
 }
 static inline uint64_t pt_double_bits(double x)
 {
-    union { double f; uint64_t u; } v = {.f = x};
+    union {
+        double f;
+        uint64_t u;
+    } v = {.f = x};
     return v.u;
 }
 static inline double pt_double_from_bits(uint64_t u)
 {
-    union { double f; uint64_t u; } v = {.u = u};
+    union {
+        double f;
+        uint64_t u;
+    } v = {.u = u};
     return v.f;
 }
 
