@@ -61,11 +61,11 @@ static const struct {
 /* Distance in units of the last place that a float of this size has. */
 static double ulps(float got, double want)
 {
-    if (isnan(want)) return isnan(got) ? 0 : INFINITY;
+    if (isnan(want)) return isnan(got) ? 0 : PT_INF;
     if (isinf((float)want) || isinf(got)) {
         if (got == (float)want) return 0;
         /* right at the overflow threshold a finite neighbour of inf is within an ulp */
-        return isinf(got) && !isinf(want) ? fabs(0x1p128 - fabs(want)) / 0x1p104 : (double)INFINITY;
+        return isinf(got) && !isinf(want) ? fabs(0x1p128 - fabs(want)) / 0x1p104 : PT_INF;
     }
     int e = 0;
     frexp(want, &e);
