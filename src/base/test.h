@@ -87,16 +87,23 @@ static int pt_test_skipped;
         return;                                                                                    \
     } while (0)
 
+/* In a function of its own, so that no local of the caller lives across setjmp. */
+static inline bool pt_test_call(void (*fn)(void))
+{
+    if (setjmp(pt_test_jump) != 0) return false;
+    fn();
+    return true;
+}
+
 static inline int pt_test_run(int argc, char **argv)
 {
-    static int passed, failed;
+    int passed = 0, failed = 0;
     for (pt_test *t = pt_test_first; t; t = t->next) {
         int wanted = argc < 2;
         for (int i = 1; i < argc; i++) wanted |= strstr(t->name, argv[i]) != NULL;
         if (!wanted) continue;
         int skipped_before = pt_test_skipped;
-        if (setjmp(pt_test_jump) == 0) {
-            t->fn();
+        if (pt_test_call(t->fn)) {
             if (pt_test_skipped == skipped_before) passed++;
         } else {
             printf("FAIL %s\n", t->name);
