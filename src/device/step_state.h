@@ -9,13 +9,13 @@
 #define PT_DEVICE_STEP_STATE_H
 
 typedef enum pt_state_word {
-    PT_STATE_LR,          /* learning rate of this step */
-    PT_STATE_CORRECTION1, /* 1 / (1 - beta1^t), t = 1 for the first step */
-    PT_STATE_CORRECTION2, /* 1 / (1 - beta2^t) */
-    PT_STATE_CLIP,        /* largest gradient norm; <= 0 switches clipping off */
-    PT_STATE_LOSS,        /* sum of coef * logp; the host uploads 0 */
-    PT_STATE_SQNORM,      /* squared gradient norm; the host uploads 0 */
-    PT_STATE_HOST_WORDS,  /* number of words the host uploads */
+    PT_STATE_LR,                         /* learning rate of this step */
+    PT_STATE_CORRECTION1,                /* 1 / (1 - beta1^t), t = 1 for the first step */
+    PT_STATE_CORRECTION2,                /* 1 / (1 - beta2^t) */
+    PT_STATE_CLIP,                       /* largest gradient norm; <= 0 switches clipping off */
+    PT_STATE_LOSS,                       /* sum of coef * logp; the host uploads 0 */
+    PT_STATE_SQNORM,                     /* squared gradient norm; the host uploads 0 */
+    PT_STATE_HOST_WORDS,                 /* number of words the host uploads */
     PT_STATE_NORM = PT_STATE_HOST_WORDS, /* gradient norm before clipping */
     PT_STATE_FACTOR,                     /* clip / (norm + 1e-6) if norm > clip, else 1 */
     PT_STATE_OK,        /* 1; sticks at 0 once a step's loss or norm was not finite */

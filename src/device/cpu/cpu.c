@@ -68,8 +68,7 @@ static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *e
         if (wanted && strcmp(wanted, entry->name) != 0) continue;
         *out = entry;
         if (machine_has(entry->name)) return PT_OK;
-        if (wanted)
-            return pt_fail(err, PT_UNSUPPORTED, "this machine has no %s", entry->name);
+        if (wanted) return pt_fail(err, PT_UNSUPPORTED, "this machine has no %s", entry->name);
     }
     return pt_fail(err, PT_BAD_INPUT, "this build has no instruction set '%s'; it has %s … %s",
                    wanted, isa_entries[0].name, isa_entries[N_ISAS - 1].name);

@@ -8,23 +8,23 @@ typedef struct ref_device {
 } ref_device;
 
 /* The kernels, from ops.def; one table per storage type. */
-#define PT_OP(name, tensors, backward, cpu, formula)                                               \
-    void pt_##name##_fwd_ref_f32(const void *args, pt_pool *pool);                                 \
-    void pt_##name##_fwd_ref_f64(const void *args, pt_pool *pool);                                 \
-    void pt_##name##_bwd_ref_f32(const void *args, pt_pool *pool);                                 \
+#define PT_OP(name, tensors, backward, cpu, formula)               \
+    void pt_##name##_fwd_ref_f32(const void *args, pt_pool *pool); \
+    void pt_##name##_fwd_ref_f64(const void *args, pt_pool *pool); \
+    void pt_##name##_bwd_ref_f32(const void *args, pt_pool *pool); \
     void pt_##name##_bwd_ref_f64(const void *args, pt_pool *pool);
 #include "tensor/ops.def"
 #undef PT_OP
 
 #define BACKWARD_0(name, suffix) NULL
 #define BACKWARD_1(name, suffix) pt_##name##_bwd_ref_##suffix
-#define PT_OP(name, tensors, backward, cpu, formula)                                               \
+#define PT_OP(name, tensors, backward, cpu, formula) \
     {pt_##name##_fwd_ref_f32, BACKWARD_##backward(name, f32)},
 const pt_kernel_table pt_ref_table_f32 = {{
 #include "tensor/ops.def"
 }};
 #undef PT_OP
-#define PT_OP(name, tensors, backward, cpu, formula)                                               \
+#define PT_OP(name, tensors, backward, cpu, formula) \
     {pt_##name##_fwd_ref_f64, BACKWARD_##backward(name, f64)},
 static const pt_kernel_table table_f64 = {{
 #include "tensor/ops.def"
