@@ -26,7 +26,7 @@ typedef enum phase {
     PHASE_DONE
 } phase;
 
-enum { DUE_SAVE = 1, DUE_EVALUATE = 2, DUE_SAMPLE = 4, DUE_SAVE_AGAIN = 8 };
+enum { DUE_SAVE = 1, DUE_EVALUATE = 2, DUE_SAMPLE = 4 };
 
 #define MAX_RING 64
 #define MAX_HISTORY 512
@@ -378,8 +378,6 @@ static int due_at(const pt_trainer *t, int64_t step)
     if (t->validate.n && (last || (o->eval_every && step % o->eval_every == 0)))
         due |= DUE_EVALUATE;
     if (t->session && (last || step % o->sample_every == 0)) due |= DUE_SAMPLE;
-    /* the final file also tells the final validation loss and sample */
-    if (last && (due & DUE_SAVE) && (due & (DUE_EVALUATE | DUE_SAMPLE))) due |= DUE_SAVE_AGAIN;
     return due;
 }
 
@@ -619,7 +617,7 @@ static pt_status save(pt_trainer *t, pt_error *err)
         pt_status end = t->events.save_end(t->events.ctx, t->step, s != PT_OK, err);
         if (s == PT_OK) s = end;
     }
-    t->due &= t->due & DUE_SAVE ? ~DUE_SAVE : ~DUE_SAVE_AGAIN;
+    t->due &= ~DUE_SAVE;
     t->phase = PHASE_DUE;
     return s;
 }
