@@ -36,7 +36,7 @@ static bool reads_like_libc(const char *text)
 }
 
 /* From the papers and bug reports of this field: near halfway points, range ends, PHP and Java
-     * hangs, subnormal ties. */
+ * hangs, subnormal ties. */
 static const char *const hard_cases[] = {
     "2.2250738585072011e-308",
     "2.2250738585072012e-308",

@@ -79,7 +79,7 @@ static void measure_around(function *f, double x, int n)
         measure(f, down);
     }
 }
-/* The contract is 2 ulp; `limit` is just above the measured worst, so that a lost low part shows. */
+/* The contract is 2 ulp; `limit` is just above the measured worst: losing a low part shows. */
 static void report(const function *f, double limit)
 {
     printf("%s: %.3f ulp at %.17g (%a)\n", f->name, f->worst, f->worst_at, f->worst_at);
