@@ -16,6 +16,7 @@
 
 #include "base/rng.h"
 #include "base/test.h"
+#include "device/step_state.h"
 #include "ops/ops.h"
 
 typedef enum op_role {
