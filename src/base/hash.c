@@ -132,8 +132,8 @@ void pt_hex(const uint8_t *bytes, size_t n, char *out)
 /* ---- crc32c: RFC 3720 appendix B.4, polynomial 0x1EDC6F41, reflected 0x82F63B78 ---- */
 
 /* Eight bytes at a time (Kounavis & Berry 2005, "slicing by 8"): table[k][i] is the remainder of
- * byte i followed by k zero bytes. A remainder is linear over GF(2), so an entry is the xor of those
- * of its bits, and each table follows from the eight remainders of 1, 2, 4, … 128. */
+ * byte i followed by k zero bytes. A remainder is linear over GF(2), so an entry is the xor of
+ * those of its bits, and each table follows from the eight remainders of 1, 2, 4, … 128. */
 #define BIT(i, b, r) ((uint32_t)((i) >> (b)&1) * (r))
 #define ENTRY(i, r0, r1, r2, r3, r4, r5, r6, r7)                                     \
     (BIT(i, 0, r0) ^ BIT(i, 1, r1) ^ BIT(i, 2, r2) ^ BIT(i, 3, r3) ^ BIT(i, 4, r4) ^ \

@@ -56,8 +56,8 @@ TEST(sha256_split_anywhere)
     }
 }
 
-/* The digests of 0 … 199 zero bytes, chained: a length whose padding is wrong cannot hide. The value
- * comes from Python's hashlib. */
+/* The digests of 0 … 199 zero bytes, chained: a length whose padding is wrong cannot hide. The
+ * value comes from Python's hashlib. */
 TEST(sha256_every_padding)
 {
     static const uint8_t zeros[200];

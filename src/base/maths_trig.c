@@ -5,21 +5,9 @@
  * matter modulo 4. The coefficients were made as maths.c says.
  * SPDX-License-Identifier: MIT */
 #include "base/maths_internal.h"
+#include "base/wide.h"
 
 #define TWO_OVER_PI 0x1.45f306dc9c883p-1
-
-typedef struct wide {
-    uint64_t hi, lo;
-} wide;
-
-/* The full product. By 32-bit halves: 128-bit integers need a run-time library in WASM. */
-static wide multiply(uint64_t a, uint64_t b)
-{
-    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
-    uint64_t low = a0 * b0, mid1 = a1 * b0, mid2 = a0 * b1;
-    uint64_t mid = (low >> 32) + (uint32_t)mid1 + (uint32_t)mid2;
-    return (wide){a1 * b1 + (mid1 >> 32) + (mid2 >> 32) + (mid >> 32), mid << 32 | (uint32_t)low};
-}
 
 /* Bits first … first+191 of the binary expansion of 2/pi, where bit 0 has weight 2^63. */
 static void bits_of_two_over_pi(int first, uint64_t out[3])
@@ -82,7 +70,7 @@ pt_dd pt_reduce_large(double ax, int *quadrant)
      * less than 2^53 2^-190, and no double is closer to a multiple of pi/2 than about 2^-62. */
     uint64_t f[3];
     bits_of_two_over_pi(e + 62, f);
-    wide p2 = multiply(m, f[2]), p1 = multiply(m, f[1]);
+    pt_wide p2 = pt_wide_multiply(m, f[2]), p1 = pt_wide_multiply(m, f[1]);
     uint64_t r2 = p2.lo, r1 = p1.lo + p2.hi;
     uint64_t r0 = m * f[0] + p1.hi + (r1 < p2.hi);
     int q = (int)(r0 >> 62);

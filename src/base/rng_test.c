@@ -3,6 +3,8 @@
 #include "base/rng.h"
 #include "base/test.h"
 
+#define DRAWS (1 << 20)
+
 /* ---- the generator ---- */
 
 TEST(philox_known_answers) /* Random123 1.14, tests/kat_vectors, philox4x32 with 10 rounds */
@@ -87,11 +89,10 @@ static void check_chi_square(const int *counts, int bins, double total)
 
 TEST(uniform_statistics)
 {
-    enum { N = 1 << 20 };
     static int bins[256], pairs[256];
     double sum = 0, squares = 0, lag = 0, last = 0.5;
     int odd = 0;
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < DRAWS; i++) {
         double u = pt_rng_uniform(42, PT_STREAM_TEST, 0, (uint64_t)i);
         CHECK(u >= 0 && u < 1);
         sum += u;
@@ -102,12 +103,12 @@ TEST(uniform_statistics)
         odd += (int)((uint64_t)(u * 0x1p53) & 1); /* the 53rd bit is random too */
         last = u;
     }
-    CHECK_CLOSE(sum / N, 0.5, 5 * pt_sqrt(1.0 / 12 / N));
-    CHECK_CLOSE(squares / N, 1.0 / 12, 5 * pt_sqrt(1.0 / 180 / N));
-    CHECK_CLOSE(lag / N, 0, 5 / 12.0 / pt_sqrt(N));
-    CHECK_CLOSE(odd, N / 2, 5 * pt_sqrt(N) / 2);
-    check_chi_square(bins, 256, N);
-    check_chi_square(pairs, 256, N);
+    CHECK_CLOSE(sum / DRAWS, 0.5, 5 * pt_sqrt(1.0 / 12 / DRAWS));
+    CHECK_CLOSE(squares / DRAWS, 1.0 / 12, 5 * pt_sqrt(1.0 / 180 / DRAWS));
+    CHECK_CLOSE(lag / DRAWS, 0, 5 / 12.0 / pt_sqrt(DRAWS));
+    CHECK_CLOSE(odd, DRAWS / 2, 5 * pt_sqrt(DRAWS) / 2);
+    check_chi_square(bins, 256, DRAWS);
+    check_chi_square(pairs, 256, DRAWS);
 }
 
 TEST(normal_values)
@@ -121,11 +122,10 @@ TEST(normal_values)
 
 TEST(normal_statistics)
 {
-    enum { N = 1 << 20 };
     static int bins[100];
     double m1 = 0, m2 = 0, m3 = 0, m4 = 0, cross[6] = {0}, largest = 0;
     int beyond3 = 0, beyond4 = 0;
-    for (int i = 0; i < N / 4; i++) {
+    for (int i = 0; i < DRAWS / 4; i++) {
         double x[4];
         pt_rng_normal4(7, PT_STREAM_TEST, 1, (uint64_t)i, x);
         for (int j = 0; j < 4; j++) {
@@ -139,15 +139,15 @@ TEST(normal_statistics)
         cross[0] += x[0] * x[1], cross[1] += x[0] * x[2], cross[2] += x[0] * x[3];
         cross[3] += x[1] * x[2], cross[4] += x[1] * x[3], cross[5] += x[2] * x[3];
     }
-    CHECK_CLOSE(m1 / N, 0, 5 / pt_sqrt(N));
-    CHECK_CLOSE(m2 / N, 1, 5 * pt_sqrt(2.0 / N));
-    CHECK_CLOSE(m3 / N, 0, 5 * pt_sqrt(15.0 / N));
-    CHECK_CLOSE(m4 / N, 3, 5 * pt_sqrt(96.0 / N));
-    for (int i = 0; i < 6; i++) CHECK_CLOSE(cross[i] / (N / 4), 0, 5 / pt_sqrt(N / 4));
-    CHECK_CLOSE(beyond3, 2.6997961e-3 * N, 5 * pt_sqrt(2.6997961e-3 * N));
-    CHECK_CLOSE(beyond4, 6.3342484e-5 * N, 5 * pt_sqrt(6.3342484e-5 * N));
+    CHECK_CLOSE(m1 / DRAWS, 0, 5 / pt_sqrt(DRAWS));
+    CHECK_CLOSE(m2 / DRAWS, 1, 5 * pt_sqrt(2.0 / DRAWS));
+    CHECK_CLOSE(m3 / DRAWS, 0, 5 * pt_sqrt(15.0 / DRAWS));
+    CHECK_CLOSE(m4 / DRAWS, 3, 5 * pt_sqrt(96.0 / DRAWS));
+    for (int i = 0; i < 6; i++) CHECK_CLOSE(cross[i] / (DRAWS / 4), 0, 5 / pt_sqrt(DRAWS / 4));
+    CHECK_CLOSE(beyond3, 2.6997961e-3 * DRAWS, 5 * pt_sqrt(2.6997961e-3 * DRAWS));
+    CHECK_CLOSE(beyond4, 6.3342484e-5 * DRAWS, 5 * pt_sqrt(6.3342484e-5 * DRAWS));
     CHECK(largest > 4.4 && largest < 6.77); /* sqrt(-2 ln 2^-33) is the most there is */
-    check_chi_square(bins, 100, N);
+    check_chi_square(bins, 100, DRAWS);
 }
 
 /* ---- permutation ---- */
@@ -270,20 +270,20 @@ TEST(permute_has_no_structure)
 {
     enum { N = 100003 };
     static int32_t p[N];
+    const double n = N;
     for (int64_t i = 0; i < N; i++) p[i] = (int32_t)pt_rng_permute(5, PT_STREAM_BATCH, 0, N, i);
     double moved = 0, product = 0;
     int fixed = 0, ascents = 0, neighbours = 0, odd = 0, low = 0;
     for (int i = 0; i < N; i++) {
-        moved += pt_fabs((double)p[i] - i);
+        moved += pt_fabs((double)(p[i] - i));
         fixed += p[i] == i;
         odd += (p[i] ^ i) & 1;
         low += i < N / 2 && p[i] < N / 2;
         if (i == 0) continue;
         ascents += p[i] > p[i - 1];
         neighbours += abs(p[i] - p[i - 1]) == 1;
-        product += ((double)p[i] - N / 2.0) * ((double)p[i - 1] - N / 2.0);
+        product += (p[i] - n / 2) * (p[i - 1] - n / 2);
     }
-    double n = N;
     /* |p(i) - i| has mean n/3 and standard deviation n/sqrt(18); the sum's is n^1.5 sqrt(2/45) */
     CHECK_CLOSE(moved / n, n / 3, 5 * pt_sqrt(2.0 / 45 * n));
     CHECK(fixed <= 8);       /* Poisson with mean 1 */

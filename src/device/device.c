@@ -40,8 +40,7 @@ pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *er
     if (plan->failure) return refuse_failed_plan(plan, err);
     for (int arena = 0; arena < PT_ARENA_HOST; arena++) {
         if (!plan->arena_bytes[arena]) continue;
-        pt_status s =
-            pt_buffer_new(device, plan->arena_bytes[arena], &plan->buffer[arena], err);
+        pt_status s = pt_buffer_new(device, plan->arena_bytes[arena], &plan->buffer[arena], err);
         if (s) {
             pt_device_release_plan(plan);
             return s;

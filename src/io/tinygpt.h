@@ -96,7 +96,7 @@ typedef struct pt_tinygpt_info {
  * ours, naming the key), CORRUPT (everything else, naming field, value found, value wanted),
  * NO_MEMORY. *out is NULL on failure. */
 pt_status pt_tinygpt_open(pt_tinygpt **out, const uint8_t *data, int64_t size, pt_error *err);
-void pt_tinygpt_close(pt_tinygpt *file); /* NULL is fine */
+void pt_tinygpt_close(pt_tinygpt *file);                       /* NULL is fine */
 const pt_tinygpt_info *pt_tinygpt_get(const pt_tinygpt *file); /* lives as long as the file */
 
 /* Decodes one whole tensor to f32 in [out,in] order; dst holds its n elements. Moments exist only in

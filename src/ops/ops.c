@@ -9,12 +9,12 @@ typedef struct op_entry {
 } op_entry;
 
 /* One adapter per op, so that the checks are called through their own type. */
-#define PT_OP(name, tensors, backward, cpu, formula)                                               \
-    static pt_status check_##name(const void *args, pt_pass pass, pt_error *err)                   \
-    {                                                                                              \
-        return pt_##name##_check((const pt_##name##_args *)args, pass, err);                       \
-    }                                                                                              \
-    _Static_assert(sizeof(pt_##name##_args) >= (tensors) * sizeof(pt_tensor), #name);              \
+#define PT_OP(name, tensors, backward, cpu, formula)                                  \
+    static pt_status check_##name(const void *args, pt_pass pass, pt_error *err)      \
+    {                                                                                 \
+        return pt_##name##_check((const pt_##name##_args *)args, pass, err);          \
+    }                                                                                 \
+    _Static_assert(sizeof(pt_##name##_args) >= (tensors) * sizeof(pt_tensor), #name); \
     _Static_assert(sizeof(pt_##name##_args) <= PT_OP_MAX_ARGS_BYTES, #name);
 #include "tensor/ops.def"
 #undef PT_OP

@@ -30,16 +30,16 @@ pt_status pt_op_run(pt_device *device, pt_op op, pt_pass pass, const void *args,
 static inline const pt_tensor *pt_op_tensors(const void *args) { return (const pt_tensor *)args; }
 size_t pt_op_args_bytes(pt_op op);
 
-#define PT_OP(name, tensors, backward, cpu, formula)                                               \
-    static inline pt_status pt_##name##_forward(pt_device *device, const pt_##name##_args *args,   \
-                                                pt_error *err)                                     \
-    {                                                                                              \
-        return pt_op_run(device, PT_OP_##name, PT_FORWARD, args, err);                             \
-    }                                                                                              \
-    static inline pt_status pt_##name##_backward(pt_device *device, const pt_##name##_args *args,  \
-                                                 pt_error *err)                                    \
-    {                                                                                              \
-        return pt_op_run(device, PT_OP_##name, PT_BACKWARD, args, err);                            \
+#define PT_OP(name, tensors, backward, cpu, formula)                                              \
+    static inline pt_status pt_##name##_forward(pt_device *device, const pt_##name##_args *args,  \
+                                                pt_error *err)                                    \
+    {                                                                                             \
+        return pt_op_run(device, PT_OP_##name, PT_FORWARD, args, err);                            \
+    }                                                                                             \
+    static inline pt_status pt_##name##_backward(pt_device *device, const pt_##name##_args *args, \
+                                                 pt_error *err)                                   \
+    {                                                                                             \
+        return pt_op_run(device, PT_OP_##name, PT_BACKWARD, args, err);                           \
     }
 #include "tensor/ops.def"
 #undef PT_OP

@@ -22,8 +22,8 @@ static pt_plan_entry *new_entry(pt_plan *plan, pt_arena_id arena, const char *na
     if (plan->n_entries == plan->capacity) {
         int64_t capacity = plan->capacity ? 2 * plan->capacity : 64;
         size_t size = sizeof(pt_plan_entry);
-        void *grown = pt_realloc(plan->entries, (size_t)plan->capacity * size,
-                                 (size_t)capacity * size);
+        void *grown =
+            pt_realloc(plan->entries, (size_t)plan->capacity * size, (size_t)capacity * size);
         if (!grown) {
             plan->failure = PT_NO_MEMORY;
             return NULL;
@@ -94,8 +94,10 @@ const char *pt_plan_name_of(const pt_plan *plan, const pt_tensor *t)
 
 static void print_bytes(pt_strbuf *out, int64_t bytes)
 {
-    if (bytes >= 10 * 1024 * 1024) pt_strbuf_printf(out, "%10.1f MiB", (double)bytes / 1048576.0);
-    else pt_strbuf_printf(out, "%10.1f KiB", (double)bytes / 1024.0);
+    if (bytes >= 10 * 1024 * 1024)
+        pt_strbuf_printf(out, "%10.1f MiB", (double)bytes / 1048576.0);
+    else
+        pt_strbuf_printf(out, "%10.1f KiB", (double)bytes / 1024.0);
 }
 
 void pt_plan_print(const pt_plan *plan, pt_strbuf *out)

@@ -10,16 +10,16 @@
 #include "base/mem.h"
 
 /* name, bytes per block, elements per block, text */
-#define PT_DTYPE_LIST(X)                                                                           \
-    X(F32, 4, 1, "f32")                                                                            \
-    X(F64, 8, 1, "f64")                                                                            \
-    X(BF16, 2, 1, "bf16")                                                                          \
-    X(F16, 2, 1, "f16")                                                                            \
-    X(I32, 4, 1, "i32")                                                                            \
-    X(U8, 1, 1, "u8")                                                                              \
-    X(Q8_0, 34, 32, "q8_0")                                                                        \
-    X(Q4_0, 18, 32, "q4_0")                                                                        \
-    X(Q4_1, 20, 32, "q4_1")                                                                        \
+#define PT_DTYPE_LIST(X)    \
+    X(F32, 4, 1, "f32")     \
+    X(F64, 8, 1, "f64")     \
+    X(BF16, 2, 1, "bf16")   \
+    X(F16, 2, 1, "f16")     \
+    X(I32, 4, 1, "i32")     \
+    X(U8, 1, 1, "u8")       \
+    X(Q8_0, 34, 32, "q8_0") \
+    X(Q4_0, 18, 32, "q4_0") \
+    X(Q4_1, 20, 32, "q4_1") \
     X(Q4_K, 144, 256, "q4_k")
 
 typedef enum pt_dtype {

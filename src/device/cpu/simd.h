@@ -437,6 +437,22 @@ PT_SIMD pt_vi pt_vi_mul_hi(pt_vi a, pt_vi b) { return PT_EACH2(pt_vi, ip_mul_hi,
 PT_SIMD pt_vi pt_vi_shl(pt_vi a, uint32_t n) { return PT_EACH_BY(pt_vi, ip_shl, a, n); }
 PT_SIMD pt_vi pt_vi_shr(pt_vi a, uint32_t n) { return PT_EACH_BY(pt_vi, ip_shr, a, n); }
 PT_SIMD pt_vi pt_vi_sar(pt_vi a, uint32_t n) { return PT_EACH_BY(pt_vi, ip_sar, a, n); }
+/* The quads p[0…3], p[step…], p[2*step…], p[3*step…]. */
+PT_SIMD pt_vi pt_vi_load_quads(const uint32_t *p, int64_t step)
+{
+#if PT_PART_LANES == 16
+    __m512i a = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i_u *)p));
+    a = _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + step)), 1);
+    a = _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + 2 * step)), 2);
+    return _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + 3 * step)), 3);
+#elif PT_PART_LANES == 8
+    return (pt_vi){_mm256_loadu2_m128i((const __m128i_u *)(p + step), (const __m128i_u *)p),
+                   _mm256_loadu2_m128i((const __m128i_u *)(p + 3 * step),
+                                       (const __m128i_u *)(p + 2 * step))};
+#else
+    return (pt_vi){ip_load(p), ip_load(p + step), ip_load(p + 2 * step), ip_load(p + 3 * step)};
+#endif
+}
 /* Transposes the 4 by 4 matrices that lanes 4k … 4k+3 of w[0] … w[3] make: afterwards lane 4k+i of w[j] is what
  * lane 4k+j of w[i] was. */
 PT_SIMD void pt_vi_transpose4(pt_vi w[4])
