@@ -34,7 +34,7 @@ static inline void pt_run_chunks(pt_pool *pool, int64_t n, int64_t per_chunk, pt
     union {
         const void *in;
         void *out;
-    } un_const = {.in = ctx}; /* the pool passes void *; our contexts are read only */
+    } un_const = {.in = ctx}; /* the pool passes void *; arguments stay read only */
     int64_t n_chunks = pt_div_up(n, per_chunk);
     if (n_chunks > 0) pt_pool_run(n_chunks > 1 ? pool : NULL, n_chunks, fn, un_const.out);
 }

@@ -191,19 +191,21 @@ static inline void backward_row(const pt_layernorm_args *a, int64_t row, int64_t
     double mean_g = (double)pt_vf_sum(pt_vf_add(s[0][0], s[1][0])) / (double)C;
     double mean_gd = (double)pt_vf_sum(pt_vf_add(s[0][1], s[1][1])) / (double)C;
 
-    /* dx = rstd g - rstd mean_g - (x - mean) rstd^3 mean_gd */
+    /* dx = rstd (g - mean_g) - (x - mean) rstd^3 mean_gd */
     double r = (double)rstd;
     const pt_vf of_g = pt_vf_set1(rstd), of_x = pt_vf_set1((float)(-r * r * r * mean_gd));
-    const pt_vf of_1 = pt_vf_set1((float)(-r * mean_g));
+    const pt_vf mg = pt_vf_set1((float)mean_g);
     for (i = 0; i + PT_LANES <= C; i += PT_LANES) {
         pt_vf g = pt_vf_mul(pt_vf_load(dy + i), pt_vf_load(w + i));
-        pt_vf d = pt_vf_fma(pt_vf_sub(pt_vf_load(x + i), m), of_x, pt_vf_fma(g, of_g, of_1));
+        pt_vf of_row = pt_vf_mul(pt_vf_sub(pt_vf_load(x + i), m), of_x);
+        pt_vf d = pt_vf_fma(pt_vf_sub(g, mg), of_g, of_row);
         pt_vf_store(dx + i, a->dx_accumulate ? pt_vf_add(pt_vf_load(dx + i), d) : d);
     }
     if (i < C) {
         int64_t n = C - i;
         pt_vf g = pt_vf_mul(pt_vf_load_n(dy + i, n), pt_vf_load_n(w + i, n));
-        pt_vf d = pt_vf_fma(pt_vf_sub(pt_vf_load_n(x + i, n), m), of_x, pt_vf_fma(g, of_g, of_1));
+        pt_vf of_row = pt_vf_mul(pt_vf_sub(pt_vf_load_n(x + i, n), m), of_x);
+        pt_vf d = pt_vf_fma(pt_vf_sub(g, mg), of_g, of_row);
         pt_vf_store_n(dx + i, a->dx_accumulate ? pt_vf_add(pt_vf_load_n(dx + i, n), d) : d, n);
     }
 }
