@@ -47,11 +47,8 @@ static fixture open_fixture(const char *kind, const pt_model_config *config, int
 {
     fixture f = {.device = new_device(kind, 2)};
     memset(&err, 0, sizeof err);
-    pt_model_options options = {.mode = PT_MODEL_TRAIN,
-                                .batch = B,
-                                .tokens = T,
-                                .recompute = recompute,
-                                .head_rows = 3};
+    pt_model_options options = {
+        .mode = PT_MODEL_TRAIN, .batch = B, .tokens = T, .recompute = recompute, .head_rows = 3};
     CHECK_OK(pt_model_new(&f.model, f.device, config, &options, &err), err);
     pt_plan_init(&f.plan);
     pt_model_plan(f.model, &f.plan, "");
@@ -303,8 +300,10 @@ static void check_cache(const char *kind, const pt_model_config *config, double 
         pt_tensor ids = pt_view(&f.batch.ids, 6, 0, 0, 0);
         ids = pt_slice(&ids, at, n);
         *(int32_t *)pt_host(&offset) = (int32_t)at;
-        pt_batch step = {
-            .B = 1, .T = n, .ids = pt_view(&ids, 1, n, 0, 0), .offset = pt_view(&offset, 1, 0, 0, 0)};
+        pt_batch step = {.B = 1,
+                         .T = n,
+                         .ids = pt_view(&ids, 1, n, 0, 0),
+                         .offset = pt_view(&offset, 1, 0, 0, 0)};
         CHECK_OK(pt_model_forward(cached, &step, &err), err);
         for (int64_t k = 0; k < n * C; k++) {
             bool wide = f.device->compute == PT_F64;
