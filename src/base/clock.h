@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 double pt_clock_seconds(void); /* monotonic, from an arbitrary origin */
-/* "2026-11-30T03:05:40.123Z" of a Unix time in ms; 25 bytes with the NUL. */
+/* "2026-11-30T03:05:40.123Z" of a Unix time in ms; 25 bytes with the NUL. Years outside 0 … 9999
+ * get a sign and at least six digits ("-000001-…"), as in ECMAScript; every int64 fits. */
 void pt_clock_iso(int64_t unix_ms, char out[32]);
 int64_t pt_clock_unix_ms(void);
 

@@ -23,9 +23,9 @@ size_t pt_float_to_shortest(float value, char out[PT_DECIMAL_MAX]);
  * digits: writes exactly n_digits significant digits (1 … 800) without point into out and returns
  * the decimal exponent of the first digit (1234.5 -> "12345", 3; 0 -> "000…", 0). */
 int pt_double_digits(double value, int n_digits, char *out);
-/* The same with the last digit at decimal position -n_decimals (0 … 350): "%.{n}f" without sign and
- * point. Writes the integer part and the decimals as digits; returns how many digits belong to the
- * integer part (at least 1). out must hold 310 + n_decimals bytes. */
+/* The same with the last digit at decimal position -n_decimals (0 … 1100): "%.{n}f" without sign
+ * and point. Writes the integer part and the decimals as digits; returns how many digits belong to
+ * the integer part (at least 1). out must hold 310 + n_decimals bytes. */
 int pt_double_fixed(double value, int n_decimals, char *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* Text formatting without libc, identical on every target.
  *
- * Conversions: %d %i %u %x %X %c %s %p %% and the floats %f %e %g, with flags `-`, `0`, `+`, ` `, width and
- * precision (also as `*`), and the length modifiers l, ll, z, t, j. Floats print correctly rounded through
+ * Conversions: %d %i %u %x %X %c %s %p %% and the floats %f %e %g, with flags `-`, `0`, `+`, ` `,
+ * width and precision (also as `*`), and the length modifiers l, ll, z, t, j. A NULL for %s prints
+ * "(null)"; an unknown conversion prints as it stands. Floats print correctly rounded through
  * base/decimal.h; inf and nan print as "inf", "-inf", "nan".
  * SPDX-License-Identifier: MIT */
 #ifndef PT_BASE_FORMAT_H

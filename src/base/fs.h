@@ -23,8 +23,7 @@ void pt_file_view_close(pt_file_view *view);
 
 /* Small text or JSON: read whole into a fresh NUL-terminated block (release with pt_free). Refuses
  * files above max_bytes. */
-pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *size,
-                     pt_error *err);
+pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *size, pt_error *err);
 
 bool pt_fs_exists(const char *path);
 bool pt_fs_is_folder(const char *path);

@@ -9,8 +9,10 @@
 typedef enum pt_log_level { PT_LOG_DEBUG, PT_LOG_INFO, PT_LOG_WARN, PT_LOG_ERROR } pt_log_level;
 typedef void (*pt_log_sink)(void *ctx, pt_log_level level, const char *line, size_t n);
 
-void pt_log(pt_log_level level, const char *fmt, ...) PT_PRINTF(2, 3);
-/* NULL sink = pt_platform_log_line. Set both before threads start. */
+/* One line of at most 1023 bytes, longer ones end in "..."; control characters become spaces. */
+void pt_log_line(pt_log_level level, const char *fmt, ...) PT_PRINTF(2, 3);
+/* NULL sink = pt_platform_log_line, with "warning: " or the like before the text. A sink gets
+ * the text without the level's name. Set both before threads start. */
 void pt_log_configure(pt_log_level lowest, pt_log_sink sink, void *ctx);
 
 #endif

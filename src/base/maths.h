@@ -1,6 +1,6 @@
 /* Elementary functions, ours on every target, so that the same program gives the same bits natively
- * and in WASM. At most 2 ulp (tested against a more exact reference); special values as C99 Annex F.
- * No errno, no exceptions, round-to-nearest assumed, no fused multiply-add.
+ * and in WASM. At most 2 ulp (tested against a more exact reference); special values as C99
+ * Annex F. No errno, no exceptions, round-to-nearest assumed, no fused multiply-add.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_BASE_MATHS_H
 #define PT_BASE_MATHS_H
@@ -19,7 +19,7 @@ double pt_erf(double x);
 double pt_tanh(double x);
 double pt_sin(double x); /* full range reduction: any finite x */
 double pt_cos(double x);
-double pt_pow(double x, double y); /* for powers of positive x (schedules, rope); 1e-14 relative */
+double pt_pow(double x, double y);
 
 float pt_expf(float x);
 float pt_logf(float x);
@@ -40,22 +40,34 @@ static inline bool pt_is_nan(double x) { return __builtin_isnan(x); }
 
 static inline uint32_t pt_float_bits(float x)
 {
-    union { float f; uint32_t u; } v = {.f = x};
+    union {
+        float f;
+        uint32_t u;
+    } v = {.f = x};
     return v.u;
 }
 static inline float pt_float_from_bits(uint32_t u)
 {
-    union { float f; uint32_t u; } v = {.u = u};
+    union {
+        float f;
+        uint32_t u;
+    } v = {.u = u};
     return v.f;
 }
 static inline uint64_t pt_double_bits(double x)
 {
-    union { double f; uint64_t u; } v = {.f = x};
+    union {
+        double f;
+        uint64_t u;
+    } v = {.f = x};
     return v.u;
 }
 static inline double pt_double_from_bits(uint64_t u)
 {
-    union { double f; uint64_t u; } v = {.u = u};
+    union {
+        double f;
+        uint64_t u;
+    } v = {.u = u};
     return v.f;
 }
 

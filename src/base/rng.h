@@ -28,7 +28,7 @@ void pt_philox(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4]
 /* Four 32-bit numbers. */
 void pt_rng_u32x4(uint64_t seed, uint32_t stream, uint32_t substream, uint64_t counter,
                   uint32_t out[4]);
-/* Uniform in [0,1) with 53 bits, from the first two words. */
+/* Uniform in [0,1) with 53 bits, from the first two words: ((w1 · 2^32 + w0) >> 11) / 2^53. */
 double pt_rng_uniform(uint64_t seed, uint32_t stream, uint32_t substream, uint64_t counter);
 /* Four independent N(0,1) draws by Box-Muller in double with base/maths (Box & Muller 1958):
  * with u = (word + 0.5) / 2^32, (u0,u1) and (u2,u3) give r·cos(2πu), r·sin(2πu), r = √(−2 ln u0). */

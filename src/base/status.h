@@ -11,19 +11,20 @@
 #include <stdint.h>
 
 /* One list gives the enum, the names, the process exit codes, the HTTP statuses and the words. */
-#define PT_STATUS_LIST(X) /* name, exit code, http status, words */                                \
-    X(OK, 0, 200, "ok")                                                                            \
-    X(GATE, 1, 409, "a gate said no")                                                              \
-    X(BAD_INPUT, 2, 400, "invalid input")                                                          \
-    X(NO_MEMORY, 3, 503, "not enough memory")                                                      \
-    X(IO, 4, 500, "file input or output failed")                                                   \
-    X(CORRUPT, 5, 422, "file is damaged")                                                          \
-    X(UNSUPPORTED, 6, 501, "not supported here")                                                   \
-    X(NOT_FOUND, 7, 404, "not found")                                                              \
-    X(EXISTS, 8, 409, "exists already")                                                            \
-    X(DIVERGED, 9, 500, "training diverged")                                                       \
-    X(INTERRUPTED, 130, 503, "interrupted")                                                        \
-    X(PENDING, 10, 202, "still working")                                                           \
+#define PT_STATUS_LIST(X) /* name, exit code, http status, words */ \
+    X(OK, 0, 200, "ok")                                             \
+    X(GATE, 1, 409, "a gate said no")                               \
+    X(BAD_INPUT, 2, 400, "invalid input")                           \
+    X(NO_MEMORY, 3, 503, "not enough memory")                       \
+    X(IO, 4, 500, "file input or output failed")                    \
+    X(CORRUPT, 5, 422, "file is damaged")                           \
+    X(UNSUPPORTED, 6, 501, "not supported here")                    \
+    X(NOT_FOUND, 7, 404, "not found")                               \
+    X(EXISTS, 8, 409, "exists already")                             \
+    X(DIVERGED, 9, 500, "training diverged")                        \
+    X(INTERRUPTED, 130, 503, "interrupted")                         \
+    X(TERMINATED, 143, 503, "terminated")                           \
+    X(PENDING, 10, 202, "still working")                            \
     X(INTERNAL, 70, 500, "internal error")
 
 typedef enum pt_status {
@@ -54,7 +55,7 @@ typedef struct pt_error {
  * base/format.h. */
 #define pt_fail(err, status, ...) pt_fail_at((err), (status), -1, __FILE__, __LINE__, __VA_ARGS__)
 /* The same, with the byte offset at which the input went wrong. */
-#define pt_fail_offset(err, status, offset, ...)                                                   \
+#define pt_fail_offset(err, status, offset, ...) \
     pt_fail_at((err), (status), (offset), __FILE__, __LINE__, __VA_ARGS__)
 
 pt_status pt_fail_at(pt_error *err, pt_status status, int64_t offset, const char *file, int line,

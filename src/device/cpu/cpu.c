@@ -1,0 +1,136 @@
+/* The cpu device: vectorised kernels over a thread pool, chosen by instruction set when it is made.
+ * SPDX-License-Identifier: MIT */
+#include "device/cpu/cpu.h"
+
+#include "device/cpu/isa_table.h"
+#include "device/host_memory.h"
+
+typedef struct cpu_device {
+    pt_device base;
+    pt_pool *pool;
+    pt_kernel_table table;
+} cpu_device;
+
+extern const pt_kernel_table pt_ref_table_f32; /* device/ref/ref.c: where every table starts */
+
+typedef struct isa_entry {
+    const char *name;
+    void (*fill)(pt_kernel_table *table);
+} isa_entry;
+
+/* Worst first. */
+static const isa_entry isa_entries[] = {
+#if defined(__wasm__)
+    {"wasm", pt_isa_table_cpu_wasm},
+#else
+    {"base", pt_isa_table_cpu_base},
+#endif
+#ifdef PT_HAVE_ISA_avx2
+    {"avx2", pt_isa_table_cpu_avx2},
+#endif
+#ifdef PT_HAVE_ISA_avx512
+    {"avx512", pt_isa_table_cpu_avx512},
+#endif
+#ifdef PT_HAVE_ISA_neon
+    {"neon", pt_isa_table_cpu_neon},
+#endif
+};
+#define N_ISAS ((int)(sizeof isa_entries / sizeof isa_entries[0]))
+
+static bool machine_has(const char *isa)
+{
+#if defined(__x86_64__)
+    if (strcmp(isa, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (strcmp(isa, "avx512") == 0)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("fma");
+#endif
+    (void)isa;
+    return true;
+}
+
+const char *const *pt_device_cpu_isas(void)
+{
+    static const char *names[N_ISAS + 1];
+    int n = 0;
+    for (int i = 0; i < N_ISAS; i++)
+        if (machine_has(isa_entries[i].name)) names[n++] = isa_entries[i].name;
+    names[n] = NULL;
+    return names;
+}
+
+static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *err)
+{
+    for (int i = N_ISAS - 1; i >= 0; i--) {
+        const isa_entry *entry = &isa_entries[i];
+        if (wanted && strcmp(wanted, entry->name) != 0) continue;
+        *out = entry;
+        if (machine_has(entry->name)) return PT_OK;
+        if (wanted) return pt_fail(err, PT_UNSUPPORTED, "this machine has no %s", entry->name);
+    }
+    return pt_fail(err, PT_BAD_INPUT, "this build has no instruction set '%s'; it has %s … %s",
+                   wanted, isa_entries[0].name, isa_entries[N_ISAS - 1].name);
+}
+
+static bool cpu_supports(const pt_device *device, pt_op op, pt_pass pass)
+{
+    return ((const cpu_device *)device)->table.kernel[op][pass] != NULL;
+}
+
+static pt_status cpu_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
+                            size_t args_bytes, pt_error *err)
+{
+    (void)args_bytes;
+    cpu_device *cpu = (cpu_device *)device;
+    pt_kernel kernel = cpu->table.kernel[op][pass];
+    if (!kernel) return pt_device_require(device, op, pass, err);
+    kernel(args, cpu->pool);
+    return PT_OK;
+}
+
+static void cpu_free(pt_device *device)
+{
+    pt_pool_free(((cpu_device *)device)->pool);
+    pt_free(device);
+}
+
+static const pt_device_vtable cpu_vtable = {
+    .buffer_new = pt_host_buffer_new,
+    .buffer_free = pt_host_buffer_free,
+    .upload = pt_host_upload,
+    .download_begin = pt_host_download_begin,
+    .download_poll = pt_host_download_poll,
+    .fill_zero = pt_host_fill_zero,
+    .copy = pt_host_copy,
+    .supports = cpu_supports,
+    .launch = cpu_launch,
+    .submit = pt_host_submit,
+    .free = cpu_free,
+};
+
+pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_error *err)
+{
+    *out = NULL;
+    const isa_entry *isa = NULL;
+    pt_status s = pick_isa(options ? options->isa : NULL, &isa, err);
+    if (s) return s;
+    cpu_device *cpu = pt_alloc(sizeof *cpu);
+    if (!cpu) return pt_fail(err, PT_NO_MEMORY, "no memory for device cpu");
+    s = pt_pool_new(&cpu->pool, options ? options->threads : 0, PT_CPU_SCRATCH_BYTES, err);
+    if (s) {
+        pt_free(cpu);
+        return s;
+    }
+    cpu->base.vtable = &cpu_vtable;
+    cpu->base.name = "cpu";
+    cpu->base.detail = isa->name;
+    cpu->base.compute = PT_F32;
+    cpu->table = pt_ref_table_f32;
+    isa->fill(&cpu->table);
+    *out = &cpu->base;
+    return PT_OK;
+}
+
+pt_pool *pt_device_cpu_pool(pt_device *device) { return ((cpu_device *)device)->pool; }

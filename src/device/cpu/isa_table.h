@@ -1,0 +1,15 @@
+/* The kernel tables of the cpu device, one per instruction set of this build.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_DEVICE_CPU_ISA_TABLE_H
+#define PT_DEVICE_CPU_ISA_TABLE_H
+
+#include "device/device.h"
+
+/* Overwrites the entries that this instruction set has kernels for. */
+void pt_isa_table_cpu_base(pt_kernel_table *table);
+void pt_isa_table_cpu_avx2(pt_kernel_table *table);
+void pt_isa_table_cpu_avx512(pt_kernel_table *table);
+void pt_isa_table_cpu_neon(pt_kernel_table *table);
+void pt_isa_table_cpu_wasm(pt_kernel_table *table);
+
+#endif

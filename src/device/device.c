@@ -1,0 +1,111 @@
+/* Devices: the part every device shares. SPDX-License-Identifier: MIT */
+#include "device/device.h"
+
+pt_status pt_buffer_new(pt_device *device, int64_t bytes, pt_buffer **out, pt_error *err)
+{
+    *out = NULL;
+    pt_buffer *buffer = pt_alloc(sizeof *buffer);
+    if (!buffer) return pt_fail(err, PT_NO_MEMORY, "no memory for a buffer");
+    pt_status s = device->vtable->buffer_new(device, bytes, buffer, err);
+    if (s) {
+        pt_free(buffer);
+        return s;
+    }
+    buffer->device = device;
+    buffer->bytes = bytes;
+    device->allocated_bytes += bytes;
+    *out = buffer;
+    return PT_OK;
+}
+
+void pt_buffer_free(pt_buffer *buffer)
+{
+    if (!buffer) return;
+    buffer->device->allocated_bytes -= buffer->bytes;
+    buffer->device->vtable->buffer_free(buffer->device, buffer);
+    pt_free(buffer);
+}
+
+static pt_status refuse_failed_plan(const pt_plan *plan, pt_error *err)
+{
+    if (plan->failure == PT_NO_MEMORY)
+        return pt_fail(err, PT_NO_MEMORY, "no memory for the memory plan itself");
+    return pt_fail(err, plan->failure,
+                   "the sizes asked for do not fit into 64 bits: choose a smaller model, batch or "
+                   "context");
+}
+
+pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err)
+{
+    if (plan->failure) return refuse_failed_plan(plan, err);
+    for (int arena = 0; arena < PT_ARENA_HOST; arena++) {
+        if (!plan->arena_bytes[arena]) continue;
+        pt_status s = pt_buffer_new(device, plan->arena_bytes[arena], &plan->buffer[arena], err);
+        if (s) {
+            pt_device_release_plan(plan);
+            return s;
+        }
+    }
+    for (int64_t i = 0; i < plan->n_entries; i++)
+        plan->entries[i].tensor.buffer = plan->buffer[plan->entries[i].arena];
+    return PT_OK;
+}
+
+void pt_device_release_plan(pt_plan *plan)
+{
+    for (int arena = 0; arena < PT_ARENA_COUNT; arena++) {
+        pt_buffer_free(plan->buffer[arena]);
+        plan->buffer[arena] = NULL;
+    }
+    for (int64_t i = 0; i < plan->n_entries; i++) plan->entries[i].tensor.buffer = NULL;
+}
+
+pt_status pt_upload(pt_device *device, const pt_tensor *dst, const void *src, int64_t bytes,
+                    pt_error *err)
+{
+    return device->vtable->upload(device, dst, src, bytes, err);
+}
+
+pt_status pt_download_begin(pt_device *device, const pt_tensor *src, void *dst, int64_t bytes,
+                            pt_download *download, pt_error *err)
+{
+    return device->vtable->download_begin(device, src, dst, bytes, download, err);
+}
+
+pt_status pt_download_poll(pt_device *device, pt_download *download, pt_error *err)
+{
+    return device->vtable->download_poll(device, download, err);
+}
+
+pt_status pt_fill_zero(pt_device *device, const pt_tensor *t, pt_error *err)
+{
+    return device->vtable->fill_zero(device, t, err);
+}
+
+pt_status pt_copy(pt_device *device, const pt_tensor *dst, const pt_tensor *src, pt_error *err)
+{
+    return device->vtable->copy(device, dst, src, err);
+}
+
+pt_status pt_submit(pt_device *device, pt_error *err)
+{
+    return device->vtable->submit(device, err);
+}
+
+pt_status pt_device_require(const pt_device *device, pt_op op, pt_pass pass, pt_error *err)
+{
+    if (device->vtable->supports(device, op, pass)) return PT_OK;
+    return pt_fail(err, PT_UNSUPPORTED, "device %s has no %s kernel for op %s", device->name,
+                   pass == PT_FORWARD ? "forward" : "backward", pt_op_info_of(op)->name);
+}
+
+pt_status pt_device_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
+                           size_t args_bytes, pt_error *err)
+{
+    return device->vtable->launch(device, op, pass, args, args_bytes, err);
+}
+
+void pt_device_free(pt_device *device)
+{
+    if (device) device->vtable->free(device);
+}

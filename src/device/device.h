@@ -1,0 +1,122 @@
+/* What a device provides: memory, a queue of work, and the op table.
+ *
+ * Nothing here waits. Launches, uploads, fills and copies are recorded in order; submit hands them to
+ * the device; a download is begun and then polled. On ref and cpu the work happens inside the call
+ * and a poll answers at once; the fake device (device/fake) lets tests take that away.
+ * A device belongs to one thread.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_DEVICE_DEVICE_H
+#define PT_DEVICE_DEVICE_H
+
+#include "base/threads.h"
+#include "tensor/op.h"
+#include "tensor/plan.h"
+#include "tensor/tensor.h"
+
+typedef struct pt_device pt_device;
+
+typedef struct pt_buffer {
+    pt_device *device;
+    int64_t bytes;
+    void *data;      /* host address on ref and cpu, else NULL */
+    uint64_t handle; /* of the device's API, else 0 */
+} pt_buffer;
+
+/* A download under way; owned by the caller, valid until it has been polled to its end. */
+typedef struct pt_download {
+    uint64_t ticket;
+} pt_download;
+
+/* A kernel of a host device. The arguments were checked by the op's check; it cannot fail. */
+typedef void (*pt_kernel)(const void *args, pt_pool *pool);
+typedef struct pt_kernel_table {
+    pt_kernel kernel[PT_OP_COUNT][PT_PASS_COUNT]; /* NULL = missing */
+} pt_kernel_table;
+
+typedef struct pt_device_vtable {
+    pt_status (*buffer_new)(pt_device *, int64_t bytes, pt_buffer *out, pt_error *);
+    void (*buffer_free)(pt_device *, pt_buffer *);
+    pt_status (*upload)(pt_device *, const pt_tensor *dst, const void *src, int64_t bytes,
+                        pt_error *);
+    pt_status (*download_begin)(pt_device *, const pt_tensor *src, void *dst, int64_t bytes,
+                                pt_download *, pt_error *);
+    pt_status (*download_poll)(pt_device *, pt_download *, pt_error *);
+    pt_status (*fill_zero)(pt_device *, const pt_tensor *, pt_error *);
+    pt_status (*copy)(pt_device *, const pt_tensor *dst, const pt_tensor *src, pt_error *);
+    bool (*supports)(const pt_device *, pt_op, pt_pass);
+    pt_status (*launch)(pt_device *, pt_op, pt_pass, const void *args, size_t args_bytes,
+                        pt_error *);
+    pt_status (*submit)(pt_device *, pt_error *);
+    void (*free)(pt_device *);
+} pt_device_vtable;
+
+/* Called after every launch through ops/ops.h, when set: used to find the first bad tensor. */
+typedef pt_status (*pt_launch_hook)(void *ctx, pt_op op, pt_pass pass, const void *args,
+                                    pt_error *err);
+
+struct pt_device {
+    const pt_device_vtable *vtable;
+    const char *name;   /* "ref", "cpu", … */
+    const char *detail; /* instruction set or adapter, for people */
+    pt_dtype compute;   /* dtype of weights and activations: f32, or f64 on ref */
+    int64_t allocated_bytes;
+    pt_launch_hook hook;
+    void *hook_ctx;
+};
+
+/* Buffers hold zeros at first. Errors: NO_MEMORY naming the size. */
+pt_status pt_buffer_new(pt_device *device, int64_t bytes, pt_buffer **out, pt_error *err);
+void pt_buffer_free(pt_buffer *buffer); /* NULL is fine */
+
+/* Allocates one buffer per arena of the plan (not HOST) and lets its tensors point there. On failure nothing
+ * stays allocated. Refuses a plan that recorded a failure. */
+pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err);
+void pt_device_release_plan(pt_plan *plan);
+
+/* Copies `bytes` (whole tensor or a prefix) from src, which may be reused at once. */
+pt_status pt_upload(pt_device *device, const pt_tensor *dst, const void *src, int64_t bytes,
+                    pt_error *err);
+/* dst must stay valid until the poll has answered PT_OK or an error. */
+pt_status pt_download_begin(pt_device *device, const pt_tensor *src, void *dst, int64_t bytes,
+                            pt_download *download, pt_error *err);
+/* PT_PENDING, PT_OK (dst is filled), or an error. */
+pt_status pt_download_poll(pt_device *device, pt_download *download, pt_error *err);
+pt_status pt_fill_zero(pt_device *device, const pt_tensor *t, pt_error *err);
+pt_status pt_copy(pt_device *device, const pt_tensor *dst, const pt_tensor *src, pt_error *err);
+/* Hands everything recorded so far to the device. */
+pt_status pt_submit(pt_device *device, pt_error *err);
+
+/* UNSUPPORTED, naming op and device, when a kernel is missing. Called when a model is planned. */
+pt_status pt_device_require(const pt_device *device, pt_op op, pt_pass pass, pt_error *err);
+/* The bare launch; model code goes through the checked, typed calls of ops/ops.h. */
+pt_status pt_device_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
+                           size_t args_bytes, pt_error *err);
+
+void pt_device_free(pt_device *device); /* NULL is fine; its buffers must be gone */
+
+/* Host address of a tensor's first element; only for kernels of host devices and tests. */
+static inline void *pt_host(const pt_tensor *t)
+{
+    return t->buffer ? (void *)((char *)t->buffer->data + t->offset) : NULL;
+}
+
+/* ---- the devices ---- */
+
+/* Plain loops in double, storage in `dtype` (f32 or f64): the definition of every op. */
+pt_status pt_device_ref_new(pt_device **out, pt_dtype dtype, pt_error *err);
+
+typedef struct pt_cpu_options {
+    int threads;     /* 0 = every processor */
+    const char *isa; /* NULL = the best this machine has; else "base", "avx2", "avx512", "neon" */
+} pt_cpu_options;
+/* BAD_INPUT for an unknown isa, UNSUPPORTED for one this machine or build lacks. */
+pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_error *err);
+pt_pool *pt_device_cpu_pool(pt_device *device);
+/* The instruction sets of this build that this machine can run, best last; ends with NULL. */
+const char *const *pt_device_cpu_isas(void);
+
+/* Records instead of running: work happens when it has been submitted and a download is polled, and
+ * a download answers PT_PENDING `polls` times first. Wraps (and owns) a host device. For tests. */
+pt_status pt_device_fake_new(pt_device **out, pt_device *inner, int polls, pt_error *err);
+
+#endif

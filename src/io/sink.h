@@ -1,0 +1,20 @@
+/* Where a writer puts its bytes: a file being written, a growing buffer, a stream to the browser.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_IO_SINK_H
+#define PT_IO_SINK_H
+
+#include "base/strings.h"
+
+/* A plain value; `ctx` is the owner's. A writer appends with `write` and may overwrite bytes it has
+ * already written with `patch` (never beyond them): that is how a checksum gets into a header that
+ * comes first. `offset` counts from the first byte written through the sink. */
+typedef struct pt_sink {
+    pt_status (*write)(void *ctx, const void *bytes, int64_t n, pt_error *err);
+    pt_status (*patch)(void *ctx, int64_t offset, const void *bytes, int64_t n, pt_error *err);
+    void *ctx;
+} pt_sink;
+
+/* Appends to `buf`, which must be empty at the start and outlive the sink. Errors: NO_MEMORY. */
+pt_sink pt_sink_to_strbuf(pt_strbuf *buf);
+
+#endif

@@ -1,0 +1,44 @@
+/* Training data. SPDX-License-Identifier: MIT */
+#include "train/data.h"
+
+#include "base/mem.h"
+#include "text/bytes.h"
+
+int64_t pt_windows_count(const pt_windows *w) { return pt_max_i64(0, w->n - w->T); }
+
+int64_t pt_windows_start(const pt_windows *w, int64_t g)
+{
+    if (w->starts) return w->starts[g % w->n_starts];
+    int64_t count = pt_windows_count(w);
+    return pt_rng_permute(w->seed, (uint32_t)w->stream, (uint32_t)(g / count), count, g % count);
+}
+
+void pt_windows_fill(const pt_windows *w, int64_t g, int64_t B, int32_t *ids, int32_t *targets)
+{
+    for (int64_t b = 0; b < B; b++) {
+        const uint8_t *from = w->bytes + pt_windows_start(w, g + b);
+        pt_bytes_encode(from, w->T, ids + b * w->T);
+        pt_bytes_encode(from + 1, w->T, targets + b * w->T);
+    }
+}
+
+pt_status pt_data_split(const uint8_t *bytes, int64_t n, int64_t T, uint64_t seed,
+                        pt_windows *train, pt_windows *validate, pt_error *err)
+{
+    if (n < T + 1)
+        return pt_fail(
+            err, PT_BAD_INPUT,
+            "the corpus has %lld bytes, a context of %lld needs at least %lld: give more "
+            "text or a smaller --ctx",
+            (long long)n, (long long)T, (long long)T + 1);
+    int64_t held_out = pt_div_up(n, 10);
+    if (held_out < T + 1 || n - held_out < T + 1) held_out = 0;
+    *train = (pt_windows){
+        .bytes = bytes, .n = n - held_out, .T = T, .seed = seed, .stream = PT_STREAM_BATCH};
+    *validate = (pt_windows){.bytes = bytes + train->n,
+                             .n = held_out,
+                             .T = T,
+                             .seed = seed,
+                             .stream = PT_STREAM_VALIDATE};
+    return PT_OK;
+}

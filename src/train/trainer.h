@@ -1,0 +1,106 @@
+/* The trainer: pretraining from a text, as one resumable object.
+ *
+ * pt_trainer_poll does or queues a bounded piece of work (one micro-batch, one evaluation batch, one
+ * sampled token, one tensor to save) and returns PT_PENDING, until the run is over (PT_OK) or
+ * failed. It never waits: cli/ loops, a browser calls it from its event loop. What happens is told through
+ * pt_train_events.
+ *
+ * A step: gradients of `accum` micro-batches of `batch` windows → norm, clip factor, verdict → AdamW.
+ * The loss is the sum over all targets of the step divided by their number, which is known before.
+ * A step whose loss or gradient norm is not finite never reaches the weights; it is then run again
+ * with a check after each launch, and the run fails with PT_DIVERGED naming the first bad tensor.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_TRAIN_TRAINER_H
+#define PT_TRAIN_TRAINER_H
+
+#include "infer/session.h"
+#include "io/sink.h"
+#include "model/model.h"
+#include "train/data.h"
+#include "train/schedule.h"
+
+typedef struct pt_train_options {
+    int64_t steps;
+    int64_t batch; /* windows per micro-batch */
+    int64_t accum; /* micro-batches per step */
+    int64_t ctx;   /* tokens per window; 0 = the model's */
+    double lr, min_lr;
+    int64_t warmup;
+    pt_schedule_kind schedule;
+    double beta1, beta2, eps, weight_decay;
+    double clip; /* largest gradient norm; 0 = off */
+    uint64_t seed;
+    int64_t eval_every,
+        eval_batches; /* 0 = only at the end; windows per evaluation = batch * eval_batches */
+    int64_t sample_every, sample_tokens; /* 0 = never */
+    const char *sample_prompt;           /* bytes; borrowed */
+    pt_sampler_options sampler;
+    int64_t save_every;    /* 0 = only at the end */
+    int64_t read_every;    /* steps between reads of the device's ring of losses; 0 = 1 */
+    int recompute;         /* pt_recompute flags */
+    const int64_t *starts; /* explicit batch starts, sample by sample (for comparisons); or NULL */
+    int64_t n_starts;
+    bool upstream_init; /* the original's initial weights, bit for bit */
+} pt_train_options;
+
+/* The defaults: lr 3e-4 constant, no warm-up, betas .9/.95, eps 1e-8, decay .1, clip 1, seed 42, batch 16,
+ * accum 1, 1000 steps. */
+pt_train_options pt_train_defaults(void);
+pt_status pt_train_options_check(const pt_train_options *options, pt_error *err);
+
+typedef struct pt_step_report {
+    int64_t step;     /* 1 … steps */
+    double loss;      /* mean over the step's targets, before the update; nats per token */
+    double grad_norm; /* before clipping */
+    double lr;
+    double seconds; /* spent in training work since the report before */
+} pt_step_report;
+
+typedef struct pt_train_events {
+    void *ctx;
+    /* Any may be NULL. An error stops the run. */
+    pt_status (*step)(void *ctx, const pt_step_report *report, pt_error *err);
+    pt_status (*evaluated)(void *ctx, int64_t step, double val_loss, pt_error *err);
+    pt_status (*sampled)(void *ctx, int64_t step, const char *bytes, int64_t n, pt_error *err);
+    /* A checkpoint of `step` begins: give the sink to write to. Then, when written whole (failed =
+     * false) or not, save_end. No save_begin: nothing is saved. */
+    pt_status (*save_begin)(void *ctx, int64_t step, pt_sink *sink, pt_error *err);
+    pt_status (*save_end)(void *ctx, int64_t step, bool failed, pt_error *err);
+} pt_train_events;
+
+typedef struct pt_trainer pt_trainer;
+
+/* Plans a run; allocates nothing large. device, corpus bytes and events' ctx must outlive the trainer. */
+pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_model_config *config,
+                         const pt_train_options *options, const uint8_t *corpus,
+                         int64_t corpus_bytes, const pt_train_events *events, pt_error *err);
+void pt_trainer_free(pt_trainer *trainer); /* NULL is fine */
+
+/* The memory plan, complete after pt_trainer_new. */
+const pt_plan *pt_trainer_plan(const pt_trainer *trainer);
+/* Allocates the plan and makes the initial weights. pool (may be NULL) helps with the latter. */
+pt_status pt_trainer_begin(pt_trainer *trainer, pt_pool *pool, pt_error *err);
+/* Or: weights (and moments, when both are given) from elsewhere, and the step they belong to: call pt_trainer_load for
+ * each parameter between begin and the first poll. m, v may be NULL. */
+pt_status pt_trainer_load(pt_trainer *trainer, int64_t param, const float *w, const float *m,
+                          const float *v, pt_error *err);
+/* Steps already done by the loaded weights: the schedule's and AdamW's t and the data order go on from there. */
+void pt_trainer_set_step(pt_trainer *trainer, int64_t step);
+
+/* PT_PENDING, PT_OK when the run is over, or an error. */
+pt_status pt_trainer_poll(pt_trainer *trainer, pt_error *err);
+/* Asks the run to end after the step under way: it is then saved and reported as over. */
+void pt_trainer_stop(pt_trainer *trainer);
+
+/* ---- results, valid at any time ---- */
+int64_t pt_trainer_step(const pt_trainer *trainer);      /* steps done */
+double pt_trainer_val_loss(const pt_trainer *trainer);   /* newest; NaN before the first */
+double pt_trainer_train_loss(const pt_trainer *trainer); /* mean of the last 10 steps */
+int64_t pt_trainer_n_params(const pt_trainer *trainer);
+bool pt_trainer_validates(
+    const pt_trainer *trainer); /* the corpus is long enough to hold out a part */
+/* Tokens per second of training work alone, first 3 steps left out; 0 when unknown. */
+double pt_trainer_tokens_per_second(const pt_trainer *trainer);
+const pt_model *pt_trainer_model(const pt_trainer *trainer);
+
+#endif
