@@ -197,7 +197,7 @@ static void note_entry(void *ctx, const char *name, bool folder)
     ++*(int64_t *)ctx;
 }
 
-static pt_status refuse_used(const char *path, pt_error *err)
+pt_status pt_run_folder_check(const char *path, pt_error *err)
 {
     int64_t entries = 0;
     if (!pt_fs_exists(path)) return PT_OK;
@@ -205,8 +205,9 @@ static pt_status refuse_used(const char *path, pt_error *err)
     if (s || entries == 0) return s;
     char json[PATH_BYTES];
     bool run = pt_fs_join(json, sizeof json, path, "run.json") && pt_fs_exists(json);
-    return pt_fail(err, PT_EXISTS, run ? "%s already holds a run: choose another --out"
-                                       : "%s is not empty: choose another --out",
+    return pt_fail(err, PT_EXISTS,
+                   run ? "%s already holds a run: choose another --out"
+                       : "%s is not empty: choose another --out",
                    path);
 }
 
@@ -220,7 +221,7 @@ pt_status pt_run_folder_new(pt_run_folder **out, const char *path, pt_error *err
     if (pt_format(run->path, PATH_BYTES, "%s", path) >= PATH_BYTES - 64 ||
         !pt_fs_join(log, sizeof log, path, "log.jsonl"))
         s = pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
-    if (s == PT_OK) s = refuse_used(path, err);
+    if (s == PT_OK) s = pt_run_folder_check(path, err);
     if (s == PT_OK) s = pt_fs_make_folder(path, err);
     if (s == PT_OK) s = pt_append_file_open(&run->log, log, NULL, err);
     if (s) pt_run_folder_free(run);

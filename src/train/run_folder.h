@@ -19,7 +19,9 @@ typedef struct pt_run_description {
     int threads;
 } pt_run_description;
 
-/* Makes the folder. EXISTS when it already holds a run, or anything else. */
+/* EXISTS when path already holds a run, or anything else. */
+pt_status pt_run_folder_check(const char *path, pt_error *err);
+/* Checks, and makes the folder and its log. */
 pt_status pt_run_folder_new(pt_run_folder **out, const char *path, pt_error *err);
 /* Writes run.json and the log's first line. */
 pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *description,
