@@ -40,7 +40,7 @@ static const pt_json *usable(const pt_json *m)
 
 static const pt_json *first_member(const pt_json *object)
 {
-    return usable(object ? object->child : NULL);
+    return usable(object && object->type == PT_JSON_OBJECT ? object->child : NULL);
 }
 
 static void put_version(header *h, const char *key, const pt_json *old)
