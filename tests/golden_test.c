@@ -1,5 +1,5 @@
 /* The golden files: losses, greedy text and two training curves made by another implementation.
- * tests/golden/*.json says how each value was made; docs/FORMATS.md what the files are.
+ * The JSON beside each file says how its values were made; docs/FORMATS.md what the files are.
  * SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 #include "base/hash.h"

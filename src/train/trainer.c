@@ -64,6 +64,7 @@ struct pt_trainer {
     int64_t reported;   /* steps whose results were read */
     int64_t micro;      /* of the step under way */
     int64_t bad_step;
+    int64_t saved_step; /* -1: none yet */
     pt_download download;
     double ring[MAX_RING * PT_RING_WORDS];
     float ring_narrow[MAX_RING * PT_RING_WORDS];
@@ -243,6 +244,7 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_model_con
                                 options->steps};
     t->history_every = pt_max_i64(1, options->steps / 128);
     t->last_loss.val = t->best.val = PT_NAN;
+    t->saved_step = -1;
     s = pt_data_split(corpus, corpus_bytes, T, options->seed, &t->train, &t->validate, err);
     t->train.starts = options->starts;
     t->train.n_starts = options->n_starts;
@@ -464,7 +466,6 @@ static pt_status take_ring(pt_trainer *t, pt_error *err)
         s = report_step(t, entry, err);
     }
     t->due = due_at(t, t->step);
-    if (t->stopping && t->saver) t->due = DUE_SAVE;
     t->phase = PHASE_DUE;
     return s;
 }
@@ -483,6 +484,7 @@ static pt_status choose_due(pt_trainer *t)
 {
     bool last = t->step >= t->options.steps;
     t->entered = false;
+    if (t->stopping) t->due = t->saver && t->saved_step != t->step ? DUE_SAVE : 0;
     if ((t->due & DUE_SAVE) && !last) t->phase = PHASE_SAVE;
     else if (t->due & DUE_EVALUATE) t->phase = PHASE_EVALUATE;
     else if (t->due & DUE_SAMPLE) t->phase = PHASE_SAMPLE;
@@ -613,6 +615,7 @@ static pt_status save(pt_trainer *t, pt_error *err)
         if (s == PT_OK) s = end;
     }
     t->due &= ~DUE_SAVE;
+    t->saved_step = t->step;
     t->phase = PHASE_DUE;
     return s;
 }
