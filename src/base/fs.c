@@ -86,10 +86,8 @@ void pt_file_view_close(pt_file_view *view)
 {
     if (!view) return;
     void *data = (void *)(uintptr_t)view->data;
-    if (view->mapped)
-        munmap(data, (size_t)view->size);
-    else
-        pt_free(data);
+    if (view->mapped) munmap(data, (size_t)view->size);
+    else pt_free(data);
     *view = (pt_file_view){0};
 }
 

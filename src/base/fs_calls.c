@@ -36,12 +36,9 @@ int pt_fs_call_write(int fd, const void *bytes, int64_t n, int64_t *done)
             break;
         }
         ssize_t wrote = write(fd, at, (size_t)pt_min_i64(left, limit));
-        if (wrote > 0)
-            at += wrote, left -= wrote;
-        else if (wrote == 0)
-            error = EIO; /* never seen; but a loop must end */
-        else if (errno != EINTR)
-            error = errno;
+        if (wrote > 0) at += wrote, left -= wrote;
+        else if (wrote == 0) error = EIO; /* never seen; but a loop must end */
+        else if (errno != EINTR) error = errno;
     }
     if (done) *done = n - left;
     return error;

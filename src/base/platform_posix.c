@@ -86,10 +86,8 @@ void pt_platform_free(void *block)
     if (!block) return;
     void *base = (char *)block - ALIGN;
     size_t mapped_bytes = ((block_header *)base)->mapped_bytes;
-    if (mapped_bytes)
-        munmap(base, mapped_bytes);
-    else
-        free(base);
+    if (mapped_bytes) munmap(base, mapped_bytes);
+    else free(base);
 }
 #endif
 

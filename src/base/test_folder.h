@@ -26,7 +26,7 @@ static inline const char *in_folder(const char *name)
     static char paths[4][512];
     static int next;
     if (!test_root[0]) {
-        strcpy(test_root, "/tmp/pt_test_XXXXXX");
+        snprintf(test_root, sizeof test_root, "/tmp/pt_test_XXXXXX");
         if (!mkdtemp(test_root)) abort();
         test_root_owner = getpid();
         atexit(test_root_remove);
