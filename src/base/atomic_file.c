@@ -88,10 +88,8 @@ pt_status pt_atomic_file_open(pt_atomic_file **out, const char *path, bool repla
         status = pt_fail(err, PT_IO, "cannot write '%s': it is not a regular file", path);
     if (!error) error = make_temp(file);
     if (error && !status) status = pt_fs_fail(err, error, "write", path);
-    if (status)
-        pt_free(file);
-    else
-        *out = file;
+    if (status) pt_free(file);
+    else *out = file;
     return status;
 }
 
@@ -127,6 +125,40 @@ pt_status pt_atomic_file_write(pt_atomic_file *file, const void *bytes, int64_t 
     return status;
 }
 
+/* Writes at `offset` of what has left the buffer, and comes back to the end. */
+static pt_status overwrite(pt_atomic_file *file, int64_t offset, const void *bytes, int64_t n,
+                           pt_error *err)
+{
+    int error = lseek(file->fd, offset, SEEK_SET) < 0 ? errno : 0;
+    if (!error) error = pt_fs_call_write(file->fd, bytes, n, NULL);
+    if (!error && lseek(file->fd, 0, SEEK_END) < 0) error = errno;
+    if (!error) return PT_OK;
+    file->failed = true;
+    return pt_fs_fail(err, error, "write", file->path);
+}
+
+pt_status pt_atomic_file_patch(pt_atomic_file *file, int64_t offset, const void *bytes, int64_t n,
+                               pt_error *err)
+{
+    if (file->failed)
+        return pt_fail(err, PT_IO, "cannot write '%s': an earlier write failed", file->path);
+    if (offset < 0 || n < 0 || n > file->written || offset > file->written - n)
+        return pt_fail(err, PT_INTERNAL, "'%s': patch of %lld bytes at %lld of %lld", file->path,
+                       (long long)n, (long long)offset, (long long)file->written);
+    if (n == 0) return PT_OK;
+    int64_t out = file->written - file->buffered; /* bytes that have left the buffer */
+    if (offset < out) {
+        int64_t before = pt_min_i64(n, out - offset);
+        pt_status status = overwrite(file, offset, bytes, before, err);
+        if (status) return status;
+        offset += before;
+        n -= before;
+        bytes = (const char *)bytes + before;
+    }
+    memcpy(file->buffer + (offset - out), bytes, (size_t)n);
+    return PT_OK;
+}
+
 int64_t pt_atomic_file_written(const pt_atomic_file *file) { return file->written; }
 
 /* Gives the temporary file its name. Returns 0 or errno. */
@@ -160,8 +192,7 @@ pt_status pt_atomic_file_commit(pt_atomic_file *file, pt_error *err)
         status = pt_fs_fail(err, errno, "close", file->path);
     if (!status && (error = give_name(file)))
         status = pt_fs_fail(err, error, "put in place", file->path);
-    if (status)
-        unlink(file->temp);
+    if (status) unlink(file->temp);
     else if ((error = pt_fs_call_sync_parent(file->target)))
         status = pt_fs_fail(err, error, "(it is in place, but) fsync the folder of", file->path);
     pt_free(file);

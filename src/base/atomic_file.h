@@ -19,6 +19,11 @@ typedef struct pt_atomic_file pt_atomic_file;
 pt_status pt_atomic_file_open(pt_atomic_file **out, const char *path, bool replace, pt_error *err);
 /* Buffered. After a failed write the file can only be discarded. */
 pt_status pt_atomic_file_write(pt_atomic_file *file, const void *bytes, int64_t n, pt_error *err);
+/* Overwrites n bytes at `offset`, all of them written before (else INTERNAL, and the file is as it
+ * was). Later writes append as if nothing had happened; after a failed patch the file can only be
+ * discarded. */
+pt_status pt_atomic_file_patch(pt_atomic_file *file, int64_t offset, const void *bytes, int64_t n,
+                               pt_error *err);
 int64_t pt_atomic_file_written(const pt_atomic_file *file);
 /* Makes the file appear under its name and frees `file`, also on failure. Then nothing appears,
  * except when only the last step failed, the fsync of the folder: the file is there and whole, but

@@ -70,6 +70,75 @@ TEST(pieces_of_all_sizes)
     pt_file_view_close(&view);
 }
 
+/* Patches in the buffer, in what has left it, and across the border, with writes after each. */
+TEST(patches_land_where_they_should)
+{
+    static const int64_t places[][3] = {
+        /* bytes written before, offset, bytes */
+        {10, 0, 10},           {0, 3, 4},           {65526, 0, 8},
+        {5, 65530, 11},        {65536, 65500, 100}, {1, 131070, 7},
+        {200000, 60000, 5000}, {0, 331077, 1},      {70000, 331070, 30},
+        {0, 401077, 1},        {0, 17, 0},
+    };
+    static uint8_t want[500000], bytes[200000];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 13 >> 2 | 1);
+    fresh_folder();
+    pt_error err = {0};
+    pt_atomic_file *file;
+    int64_t total = 0;
+    CHECK_OK(pt_atomic_file_open(&file, in_folder("a"), false, &err), err);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const int64_t *p = places[i];
+        CHECK_OK(pt_atomic_file_write(file, bytes, p[0], &err), err);
+        memcpy(want + total, bytes, (size_t)p[0]);
+        total += p[0];
+        CHECK(p[1] + p[2] <= total);
+        CHECK_OK(pt_atomic_file_patch(file, p[1], bytes + 777 + i, p[2], &err), err);
+        memcpy(want + p[1], bytes + 777 + i, (size_t)p[2]);
+        CHECK_INT(pt_atomic_file_written(file), total);
+    }
+    CHECK_OK(pt_atomic_file_commit(file, &err), err);
+    pt_file_view view;
+    CHECK_OK(pt_file_view_open(&view, in_folder("a"), &err), err);
+    CHECK_INT(view.size, total);
+    CHECK(memcmp(view.data, want, (size_t)total) == 0);
+    pt_file_view_close(&view);
+}
+
+TEST(a_patch_outside_what_is_written_is_refused)
+{
+    static const int64_t bad[][2] = {{-1, 1}, {0, -1},        {3, 1},
+                                     {0, 4},  {INT64_MAX, 1}, {2, INT64_MAX}};
+    fresh_folder();
+    pt_error err = {0};
+    pt_atomic_file *file;
+    CHECK_OK(pt_atomic_file_open(&file, in_folder("a"), false, &err), err);
+    CHECK_OK(pt_atomic_file_write(file, "abc", 3, &err), err);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_INT(pt_atomic_file_patch(file, bad[i][0], "x", bad[i][1], NULL), PT_INTERNAL);
+    CHECK_OK(pt_atomic_file_patch(file, 2, "d", 1, &err), err);
+    CHECK_OK(pt_atomic_file_commit(file, &err), err);
+    CHECK_STR(text_of(in_folder("a")), "abd");
+}
+
+TEST(after_a_failed_patch_nothing_appears)
+{
+    fresh_folder();
+    pt_error err = {0};
+    pt_atomic_file *file;
+    static char bytes[70000];
+    put_text(in_folder("a"), "old");
+    CHECK_OK(pt_atomic_file_open(&file, in_folder("a"), true, &err), err);
+    CHECK_OK(pt_atomic_file_write(file, bytes, sizeof bytes, &err), err);
+    pt_fs_fail_after(1);
+    CHECK_INT(pt_atomic_file_patch(file, 4, "x", 1, &err), PT_IO);
+    CHECK(strstr(err.message, "full"));
+    CHECK_INT(pt_atomic_file_patch(file, 4, "x", 1, NULL), PT_IO);
+    CHECK_INT(pt_atomic_file_commit(file, NULL), PT_IO);
+    CHECK_STR(text_of(in_folder("a")), "old");
+    CHECK_INT(n_entries(), 1);
+}
+
 TEST(replace_false_refuses_at_open_and_at_commit)
 {
     fresh_folder();
@@ -103,10 +172,8 @@ static pt_status put_large(const char *name, bool replace, pt_error *err)
         status = pt_atomic_file_write(file, bytes, sizes[i], err);
         if (!status) continue;
         CHECK_INT(pt_atomic_file_write(file, "more", 4, NULL), PT_IO);
-        if (i % 2)
-            CHECK_INT(pt_atomic_file_commit(file, NULL), PT_IO);
-        else
-            pt_atomic_file_discard(file);
+        if (i % 2) CHECK_INT(pt_atomic_file_commit(file, NULL), PT_IO);
+        else pt_atomic_file_discard(file);
         return status;
     }
     return pt_atomic_file_commit(file, err);
@@ -132,12 +199,9 @@ static void sweep(bool replace, int64_t write_limit, int at_least)
         }
         CHECK_INT(status, PT_IO);
         CHECK(strstr(err.message, "disk is full"));
-        if (size == 200000)
-            CHECK(strstr(err.message, "in place"));
-        else if (replace)
-            CHECK_STR(text_of(in_folder("a")), "old");
-        else
-            CHECK_INT(size, -1);
+        if (size == 200000) CHECK(strstr(err.message, "in place"));
+        else if (replace) CHECK_STR(text_of(in_folder("a")), "old");
+        else CHECK_INT(size, -1);
     }
 }
 

@@ -51,10 +51,8 @@ static void put_version(header *h, const char *key, const pt_json *old)
 
 static void put_saved_at(header *h, const char *key, const pt_json *old)
 {
-    if (h->desc->saved_at)
-        pt_json_string(&h->w, key, h->desc->saved_at);
-    else
-        put_old(h, key, old);
+    if (h->desc->saved_at) pt_json_string(&h->w, key, h->desc->saved_at);
+    else put_old(h, key, old);
 }
 
 /* ---- config ---- */
@@ -123,10 +121,8 @@ static void put_config(header *h, const char *key, const pt_json *old)
 static void put_corpus(header *h, const char *key, const pt_json *old)
 {
     const pt_tinygpt_desc *d = h->desc;
-    if (d->corpus)
-        pt_json_string_n(&h->w, key, d->corpus, d->corpus_len);
-    else if (!d->drop_corpus)
-        put_old(h, key, old);
+    if (d->corpus) pt_json_string_n(&h->w, key, d->corpus, d->corpus_len);
+    else if (!d->drop_corpus) put_old(h, key, old);
 }
 
 static void put_manifest(header *h, const char *key, const pt_json *old)
@@ -175,10 +171,8 @@ static void put_history(header *h, const char *key, const pt_json *old)
 
 static void put_final_loss(header *h, const char *key, const pt_json *old)
 {
-    if (h->desc->final_loss)
-        put_point(h, key, h->desc->final_loss, false);
-    else
-        pt_json_value(&h->w, key, old);
+    if (h->desc->final_loss) put_point(h, key, h->desc->final_loss, false);
+    else pt_json_value(&h->w, key, old);
 }
 
 static void put_best(header *h, const char *key, const pt_json *old)
@@ -212,34 +206,26 @@ static size_t sample_bytes(const char *text)
 static void put_sample(header *h, const char *key, const pt_json *old)
 {
     const char *sample = h->desc->sample;
-    if (!sample && old)
-        put_old(h, key, old);
-    else
-        pt_json_string_n(&h->w, key, sample ? sample : "", sample ? sample_bytes(sample) : 0);
+    if (!sample && old) put_old(h, key, old);
+    else pt_json_string_n(&h->w, key, sample ? sample : "", sample ? sample_bytes(sample) : 0);
 }
 
 static void put_project(header *h, const char *key, const pt_json *old)
 {
-    if (old)
-        put_old(h, key, old);
-    else
-        pt_json_string(&h->w, key, PROJECT);
+    if (old) put_old(h, key, old);
+    else pt_json_string(&h->w, key, PROJECT);
 }
 
 static void put_converted_from(header *h, const char *key, const pt_json *old)
 {
-    if (h->desc->converted_from)
-        pt_json_string(&h->w, key, h->desc->converted_from);
-    else
-        put_old(h, key, old);
+    if (h->desc->converted_from) pt_json_string(&h->w, key, h->desc->converted_from);
+    else put_old(h, key, old);
 }
 
 static void put_converted_at(header *h, const char *key, const pt_json *old)
 {
-    if (h->desc->converted_from && h->desc->saved_at)
-        pt_json_string(&h->w, key, h->desc->saved_at);
-    else
-        put_old(h, key, old);
+    if (h->desc->converted_from && h->desc->saved_at) pt_json_string(&h->w, key, h->desc->saved_at);
+    else put_old(h, key, old);
 }
 
 /* ---- what describes the body ---- */
@@ -273,12 +259,9 @@ static void put_int4(header *h, const char *key, const pt_json *old)
     const pt_tinygpt_config *config = &h->desc->config;
     if (h->desc->dtype != PT_TINYGPT_INT4) return;
     int64_t blocks = pt_tinygpt_blocks_before(config, pt_tinygpt_n_tensors(config));
-    if (strcmp(key, "int4BlockSize") == 0)
-        pt_json_i64(&h->w, key, PT_TINYGPT_BLOCK);
-    else if (strcmp(key, "int4ScalesBytes") == 0)
-        pt_json_i64(&h->w, key, 2 * blocks);
-    else
-        pt_json_i64(&h->w, key, PT_TINYGPT_BLOCK_BYTES * blocks);
+    if (strcmp(key, "int4BlockSize") == 0) pt_json_i64(&h->w, key, PT_TINYGPT_BLOCK);
+    else if (strcmp(key, "int4ScalesBytes") == 0) pt_json_i64(&h->w, key, 2 * blocks);
+    else pt_json_i64(&h->w, key, PT_TINYGPT_BLOCK_BYTES * blocks);
 }
 
 /* The old members, replaced by new ones of the same key, the rest of the new ones, the checksum. */

@@ -114,8 +114,7 @@ pt_tinygpt_tensor pt_tinygpt_tensor_at(const pt_tinygpt_config *config, int64_t 
                            .n = slot_numel(config, s),
                            .offset = sum_before(config, index, false),
                            .transposed = !head && s->cols};
-    if (head)
-        pt_format(t.name, sizeof t.name, "%s", s->name);
+    if (head) pt_format(t.name, sizeof t.name, "%s", s->name);
     else
         pt_format(t.name, sizeof t.name, "blocks.%lld.%s", (long long)(within / BLOCK_SLOTS),
                   s->name);
@@ -136,18 +135,14 @@ static void transpose(float *restrict dst, const float *restrict src, int64_t ro
 
 void pt_tinygpt_from_stored(const pt_tinygpt_tensor *t, float *dst, const float *stored)
 {
-    if (t->transposed)
-        transpose(dst, stored, t->dim[1], t->dim[0]);
-    else
-        memcpy(dst, stored, (size_t)t->n * sizeof *dst);
+    if (t->transposed) transpose(dst, stored, t->dim[1], t->dim[0]);
+    else memcpy(dst, stored, (size_t)t->n * sizeof *dst);
 }
 
 void pt_tinygpt_to_stored(const pt_tinygpt_tensor *t, float *stored, const float *src)
 {
-    if (t->transposed)
-        transpose(stored, src, t->dim[0], t->dim[1]);
-    else
-        memcpy(stored, src, (size_t)t->n * sizeof *stored);
+    if (t->transposed) transpose(stored, src, t->dim[0], t->dim[1]);
+    else memcpy(stored, src, (size_t)t->n * sizeof *stored);
 }
 
 const char *pt_tinygpt_dtype_name(pt_tinygpt_dtype dtype)

@@ -155,8 +155,7 @@ static pt_status check_entry(const pt_json *entry, int64_t index, const pt_tinyg
                        (long long)index, show(name).text, t->name);
     if (!same_shape(shape, t)) {
         char want[48];
-        if (t->rank == 1)
-            pt_format(want, sizeof want, "[%lld]", (long long)t->dim[0]);
+        if (t->rank == 1) pt_format(want, sizeof want, "[%lld]", (long long)t->dim[0]);
         else
             pt_format(want, sizeof want, "[%lld,%lld]", (long long)t->dim[0], (long long)t->dim[1]);
         return pt_fail(err, PT_CORRUPT, "header: shape of %s is %s; config makes it %s", t->name,
@@ -223,10 +222,8 @@ static pt_status choose_dtype(pt_tinygpt_info *info, pt_error *err)
         if (weights_only && !word && info->body_bytes == half) info->dtype = PT_TINYGPT_F16;
         return PT_OK;
     }
-    if (same_word(word, "fp16"))
-        info->dtype = PT_TINYGPT_F16;
-    else if (same_word(word, "int4"))
-        info->dtype = PT_TINYGPT_INT4;
+    if (same_word(word, "fp16")) info->dtype = PT_TINYGPT_F16;
+    else if (same_word(word, "int4")) info->dtype = PT_TINYGPT_INT4;
     else
         return pt_fail(err, PT_UNSUPPORTED,
                        "header: weightDtype is %s; known are fp32, fp16 and "
@@ -379,10 +376,8 @@ pt_status pt_tinygpt_open(pt_tinygpt **out, const uint8_t *data, int64_t size, p
     file->data = data;
     file->size = size;
     pt_status s = open_file(file, err);
-    if (s)
-        pt_tinygpt_close(file);
-    else
-        *out = file;
+    if (s) pt_tinygpt_close(file);
+    else *out = file;
     return s;
 }
 
@@ -490,9 +485,7 @@ pt_status pt_tinygpt_read(const pt_tinygpt *file, int64_t tensor, pt_tinygpt_par
         return PT_OK;
     }
     source s = source_of(file, tensor, &t, part);
-    if (t.transposed)
-        decode_transposed(&s, &t, dst);
-    else
-        decode(&s, 0, t.n, dst);
+    if (t.transposed) decode_transposed(&s, &t, dst);
+    else decode(&s, 0, t.n, dst);
     return PT_OK;
 }

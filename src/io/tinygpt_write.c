@@ -132,29 +132,44 @@ static void quantise(const float *x, int n, double most, int q[])
     }
 }
 
+/* Finds the integers of the block under way and *most, seven times its scale. */
+static pt_status choose_block(const pt_tinygpt_writer *w, int q[], double *most, pt_error *err)
+{
+    const float *x = w->block;
+    int n = w->n_block;
+    float half[PT_TINYGPT_BLOCK] = {0};
+    bool finite = true, narrow = true;
+    for (int i = 0; i < n; i++) {
+        half[i] = pt_float_from_half(pt_half_from_float(x[i]));
+        finite = finite && pt_is_finite((double)x[i]);
+        narrow = narrow && pt_is_finite((double)half[i]);
+    }
+    *most = largest(x, n);
+    if (finite && quantised_before(x, n, *most, q)) return PT_OK;
+    if (!narrow)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "%s holds numbers up to %g or NaN, too "
+                       "large for int4: write f32",
+                       w->tensor.name, *most);
+    *most = largest(half, n);
+    if (*most > 0) quantise(half, n, *most, q);
+    return PT_OK;
+}
+
 /* Ends the block under way, full or the last of its tensor. */
 static pt_status end_block(pt_tinygpt_writer *w, pt_error *err)
 {
     int n = w->n_block, q[PT_TINYGPT_BLOCK] = {0};
-    float half[PT_TINYGPT_BLOCK] = {0};
-    for (int i = 0; i < n; i++) {
-        half[i] = pt_float_from_half(pt_half_from_float(w->block[i]));
-        if (!pt_is_finite((double)half[i]))
-            return pt_fail(err, PT_BAD_INPUT, "%s holds %g, which int4 cannot: write f32",
-                           w->tensor.name, (double)w->block[i]);
-    }
-    double most = largest(w->block, n);
-    if (!quantised_before(w->block, n, most, q)) {
-        most = largest(half, n);
-        if (most > 0) quantise(half, n, most, q);
-    }
+    double most = 0;
+    pt_status s = choose_block(w, q, &most, err);
+    if (s) return s;
     uint8_t *nibbles = w->nibbles + PT_TINYGPT_BLOCK_BYTES * w->n_blocks++;
     memset(nibbles, 0, PT_TINYGPT_BLOCK_BYTES); /* also all of an all-zero block */
     for (int i = 0; i < n && most > 0; i++)
         nibbles[i / 2] = (uint8_t)(nibbles[i / 2] | (q[i] + 8) << (i % 2 ? 4 : 0));
     w->n_block = 0;
     uint8_t *to;
-    pt_status s = reserve(w, 2, &to, err);
+    s = reserve(w, 2, &to, err);
     if (s == PT_OK) pt_store_u16(to, half_ties_away((float)(most / 7)));
     return s;
 }
@@ -219,8 +234,7 @@ static pt_status end_part(pt_tinygpt_writer *w, pt_error *err)
     pt_status s = w->n_block ? end_block(w, err) : PT_OK;
     if (w->dtype == PT_TINYGPT_F32 && w->part != PT_TINYGPT_V)
         expect(w, w->index, (pt_tinygpt_part)(w->part + 1));
-    else
-        expect(w, w->index + 1, PT_TINYGPT_W);
+    else expect(w, w->index + 1, PT_TINYGPT_W);
     return s;
 }
 
@@ -249,12 +263,9 @@ pt_status pt_tinygpt_writer_put(pt_tinygpt_writer *w, int64_t index, pt_tinygpt_
 {
     pt_status s = check_due(w, index, part, n_rows, err);
     int64_t n = s == PT_OK ? n_rows * w->tensor.dim[1] : 0;
-    if (s == PT_OK && !rows)
-        s = encode_zeros(w, n, err);
-    else if (s == PT_OK && w->tensor.transposed)
-        s = encode_transposed(w, rows, err);
-    else if (s == PT_OK)
-        s = encode(w, rows, n, err);
+    if (s == PT_OK && !rows) s = encode_zeros(w, n, err);
+    else if (s == PT_OK && w->tensor.transposed) s = encode_transposed(w, rows, err);
+    else if (s == PT_OK) s = encode(w, rows, n, err);
     if (s == PT_OK) {
         w->row += n_rows;
         if (w->row == w->tensor.dim[0]) s = end_part(w, err);
@@ -311,10 +322,8 @@ pt_status pt_tinygpt_writer_begin(pt_tinygpt_writer **out, const pt_tinygpt_desc
     if (!w) return pt_fail(err, PT_NO_MEMORY, "no memory to write a .tinygpt file");
     w->sink = *sink;
     pt_status s = begin(w, desc, err);
-    if (s)
-        pt_tinygpt_writer_discard(w);
-    else
-        *out = w;
+    if (s) pt_tinygpt_writer_discard(w);
+    else *out = w;
     return s;
 }
 
