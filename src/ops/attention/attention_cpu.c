@@ -1,0 +1,501 @@
+/* Attention on the CPU, flash form, by blocks of query rows times blocks of keys.
+ *
+ * The heads of a group share their keys, so the queries of one (b, kv head) are one list of rows, head by head and
+ * by time within a head; a block of rows may reach over two heads. Blocks of keys begin at multiples of BLOCK_KEYS, so a
+ * query's sums are the same in a batch and alone (a cached token).
+ * Scratch holds, per thread: the rows' q, dO and sums, the keys' k and v (packed upright and lying), and the block's scores.
+ * SPDX-License-Identifier: MIT */
+#include "device/cpu/gemm.h"
+#include "device/cpu/simd_maths.h"
+#include "ops/attention/attention.h"
+
+#define BLOCK_ROWS 64
+#define BLOCK_KEYS 64
+#define MAX_D 256
+/* Without a pool the blocks are small and lie on the stack. */
+#define SMALL_ROWS 8
+#define SMALL_KEYS 16
+/* Scratch of n_rows by n_keys blocks: see lay_out. */
+#define UPRIGHT(n_keys) (((n_keys) + PT_TILE_COLS - 1) / PT_TILE_COLS * PT_TILE_COLS)
+#define FLOATS(n_rows, n_keys) \
+    ((2 * (n_rows) + 2 * UPRIGHT(n_keys) + 4 * (n_keys)) * MAX_D + 2 * (n_rows) * (n_keys) + 320)
+/* Backward: with at least this many (b, kv head) each is one piece of work; with fewer, dk/dv and dq are made
+ * apart, over blocks of keys and of rows, at the price of computing the scores twice. */
+#define ENOUGH_PIECES 16
+
+void PT_CPU(attention_fwd)(const void *args, pt_pool *pool);
+void PT_CPU(attention_bwd)(const void *args, pt_pool *pool);
+
+typedef struct layer {
+    const pt_attention_args *a;
+    pt_pool *pool;
+    int64_t T, H, D, G, heads; /* heads per kv head */
+    int64_t keys, rows;        /* per (b, kv head) */
+    int64_t width;             /* D rounded up to whole vectors: row length in scratch */
+    int64_t block_rows, block_keys, n_row_blocks, n_key_blocks;
+    float scale;
+    float *small; /* scratch when there is no pool */
+} layer;
+
+/* One (b, kv head). */
+typedef struct piece {
+    int64_t b, g;
+    const float *k, *v; /* its first key and value */
+    int64_t key_step;   /* from one key to the next */
+} piece;
+
+/* What lies in scratch. The first and the number of rows and keys tell which. */
+typedef struct work {
+    int64_t row0, n_rows, key0, n_keys;
+    int64_t first_key, end_key;   /* keys that any of the rows sees */
+    float *q;                     /* [rows][width], times scale */
+    float *sum;                   /* forward: unscaled o; backward: dO */
+    float *k_upright, *v_upright; /* packed for the products over D */
+    float *k, *v;                 /* [keys][width]; backward: k is times scale, v unused */
+    float *dk, *dv;               /* [keys][width] */
+    float *s, *ds;                /* [rows][block_keys] */
+    float max[BLOCK_ROWS],
+        total[BLOCK_ROWS]; /* forward: running maximum and sum; backward: lse, delta */
+    int64_t from[BLOCK_ROWS], to[BLOCK_ROWS]; /* keys that each row sees: from ≤ j < to */
+} work;
+
+static layer layer_of(const pt_attention_args *a, pt_pool *pool)
+{
+    layer l = {.a = a, .pool = pool, .T = a->q.dim[1], .H = a->q.dim[2], .D = a->q.dim[3]};
+    l.G = a->cached ? a->k.dim[1] : a->k.dim[2];
+    l.keys = a->cached ? a->k.dim[2] : a->k.dim[1];
+    l.heads = l.H / l.G;
+    l.rows = l.heads * l.T;
+    l.width = pt_round_up(l.D, 16);
+    l.block_rows = pool ? BLOCK_ROWS : SMALL_ROWS;
+    l.block_keys = pool ? BLOCK_KEYS : SMALL_KEYS;
+    l.n_row_blocks = pt_div_up(l.rows, l.block_rows);
+    l.n_key_blocks = pt_div_up(l.keys, l.block_keys);
+    l.scale = (float)(a->scale > 0 ? a->scale : 1 / pt_sqrt((double)l.D));
+    return l;
+}
+
+static piece piece_of(const layer *l, int64_t index)
+{
+    const pt_attention_args *a = l->a;
+    piece p = {.b = index / l->G, .g = index % l->G};
+    int64_t at = (p.b * l->keys * l->G + p.g) * l->D;
+    p.key_step = l->G * l->D;
+    if (a->cached) {
+        int64_t slot = pt_present(&a->slot) ? pt_int_at(&a->slot, p.b) : p.b;
+        at = (slot * l->G + p.g) * l->keys * l->D;
+        p.key_step = l->D;
+    }
+    p.k = pt_floats(&a->k) + at;
+    p.v = pt_floats(&a->v) + at;
+    return p;
+}
+
+/* Index of a row in q, o, d_o, dq, and (head by head) in lse and delta. */
+static int64_t row_at(const layer *l, const piece *p, int64_t row)
+{
+    int64_t h = p->g * l->heads + row / l->T;
+    return ((p->b * l->T + row % l->T) * l->H + h) * l->D;
+}
+static int64_t stat_at(const layer *l, const piece *p, int64_t row)
+{
+    return (p->b * l->H + p->g * l->heads) * l->T + row;
+}
+
+static float *take(float **next, int64_t n)
+{
+    float *p = *next;
+    *next += pt_round_up(n, 16) + 16; /* packing may write 16 floats beyond */
+    return p;
+}
+
+static void lay_out(const layer *l, work *w, int thread)
+{
+    float *next = l->small ? l->small : pt_pool_scratch(l->pool, thread);
+    int64_t rows = l->block_rows * l->width, keys = l->block_keys * l->width;
+    int64_t upright = UPRIGHT(l->block_keys) * l->D;
+    w->q = take(&next, rows);
+    w->sum = take(&next, rows);
+    w->k_upright = take(&next, upright);
+    w->v_upright = take(&next, upright);
+    w->k = take(&next, keys);
+    w->v = take(&next, keys);
+    w->dk = take(&next, keys);
+    w->dv = take(&next, keys);
+    w->s = take(&next, l->block_rows * l->block_keys);
+    w->ds = take(&next, l->block_rows * l->block_keys);
+}
+_Static_assert(FLOATS(BLOCK_ROWS, BLOCK_KEYS) * sizeof(float) <= PT_CPU_SCRATCH_BYTES, "scratch");
+
+/* n rows of D floats, step apart, into rows of `width`, times factor, padded with zeros. */
+static void copy_rows(const layer *l, float *out, const float *in, int64_t step, int64_t n,
+                      float factor)
+{
+    pt_vf f = pt_vf_set1(factor);
+    int64_t whole = l->D / 16 * 16;
+    for (int64_t i = 0; i < n; i++, out += l->width, in += step) {
+        for (int64_t d = 0; d < whole; d += 16)
+            pt_vf_store(out + d, pt_vf_mul(pt_vf_load(in + d), f));
+        if (whole < l->D)
+            pt_vf_store(out + whole, pt_vf_mul(pt_vf_load_n(in + whole, l->D - whole), f));
+    }
+}
+
+/* Block rb of the piece's rows: q times scale, and which keys each row sees. */
+static void load_rows(const layer *l, const piece *p, work *w, int64_t rb)
+{
+    const pt_attention_args *a = l->a;
+    int64_t offset = pt_int_at(&a->offset, p->b);
+    w->row0 = rb * l->block_rows;
+    w->n_rows = pt_min_i64(l->block_rows, l->rows - w->row0);
+    w->first_key = l->keys;
+    w->end_key = 0;
+    for (int64_t r = 0; r < w->n_rows; r++) {
+        int64_t row = w->row0 + r, i = row % l->T, end = offset + i + 1;
+        int64_t from = pt_int_at(&a->doc_start, p->b * l->T + i);
+        if (a->window > 0) from = pt_max_i64(from, end - a->window);
+        w->from[r] = from;
+        w->to[r] = end;
+        w->first_key = pt_min_i64(w->first_key, from);
+        w->end_key = pt_max_i64(w->end_key, end);
+        copy_rows(l, w->q + r * l->width, pt_floats(&a->q) + row_at(l, p, row), 0, 1, l->scale);
+    }
+}
+
+static void set_keys(const layer *l, work *w, int64_t kb, int64_t end)
+{
+    w->key0 = kb * l->block_keys;
+    w->n_keys = pt_min_i64(l->block_keys, end - w->key0);
+}
+
+/* out[rows][n_keys] = rows_of · upright keys, over D */
+static void products_over_d(const layer *l, const work *w, float *out, const float *rows_of,
+                            const float *upright)
+{
+    pt_gemm_tile t = {.m = w->n_rows,
+                      .n = w->n_keys,
+                      .k = l->D,
+                      .a = rows_of,
+                      .a_row = l->width,
+                      .a_col = 1,
+                      .b = upright,
+                      .b_row = PT_TILE_COLS,
+                      .b_panel = l->D * PT_TILE_COLS,
+                      .c = out,
+                      .c_row = l->block_keys};
+    PT_CPU(gemm_tile)(&t);
+}
+
+/* out[rows][D] += weights[rows][keys] · keys_of[keys][D] */
+static void add_keys(const layer *l, const work *w, float *out, int64_t out_step,
+                     const float *weights, const float *keys_of)
+{
+    pt_gemm_tile t = {.m = w->n_rows,
+                      .n = l->D,
+                      .k = w->n_keys,
+                      .a = weights,
+                      .a_row = l->block_keys,
+                      .a_col = 1,
+                      .b = keys_of,
+                      .b_row = l->width,
+                      .c = out,
+                      .c_row = out_step,
+                      .accumulate = true};
+    PT_CPU(gemm_tile)(&t);
+}
+
+/* out[keys][D] += weights[rows][keys]^T · rows_of[rows][D] */
+static void add_rows(const layer *l, const work *w, float *out, const float *weights,
+                     const float *rows_of)
+{
+    pt_gemm_tile t = {.m = w->n_keys,
+                      .n = l->D,
+                      .k = w->n_rows,
+                      .a = weights,
+                      .a_row = 1,
+                      .a_col = l->block_keys,
+                      .b = rows_of,
+                      .b_row = l->width,
+                      .c = out,
+                      .c_row = l->width,
+                      .accumulate = true};
+    PT_CPU(gemm_tile)(&t);
+}
+
+/* The part of a score row that row r sees, in whole vectors: [*from, *to) with what it does not see
+ * set to -inf; the rest of the block's row becomes 0. False when it sees nothing here. */
+static bool mask_row(const layer *l, const work *w, int64_t r, int64_t *from, int64_t *to)
+{
+    float *s = w->s + r * l->block_keys;
+    int64_t lo = pt_max_i64(w->from[r] - w->key0, 0);
+    int64_t hi = pt_min_i64(w->to[r] - w->key0, w->n_keys);
+    if (lo >= hi) lo = hi = 0;
+    *from = lo / 16 * 16;
+    *to = pt_round_up(hi, 16);
+    for (int64_t j = 0; j < *from; j++) s[j] = 0;
+    for (int64_t j = *from; j < lo; j++) s[j] = (float)-PT_INF;
+    for (int64_t j = hi; j < *to; j++) s[j] = (float)-PT_INF;
+    for (int64_t j = *to; j < l->block_keys; j++) s[j] = 0;
+    return lo < hi;
+}
+
+/* ---- forward ---- */
+/* Scores of a row become weights exp(s - max); older sums are brought to the new maximum. */
+static void softmax_row(const layer *l, work *w, int64_t r)
+{
+    int64_t from, to;
+    if (!mask_row(l, w, r, &from, &to)) return;
+    float *s = w->s + r * l->block_keys, *sum = w->sum + r * l->width;
+    pt_vf m = pt_vf_load(s + from);
+    for (int64_t j = from + 16; j < to; j += 16) m = pt_vf_max(pt_vf_load(s + j), m);
+    float max = pt_vf_max_all(m);
+    if (max > w->max[r]) {
+        float shrink = pt_expf(w->max[r] - max);
+        w->total[r] *= shrink;
+        pt_vf f = pt_vf_set1(shrink);
+        for (int64_t d = 0; d < l->width; d += 16)
+            pt_vf_store(sum + d, pt_vf_mul(pt_vf_load(sum + d), f));
+        w->max[r] = max;
+    }
+    pt_vf shift = pt_vf_set1(w->max[r]), total = pt_vf_zero();
+    for (int64_t j = from; j < to; j += 16) {
+        pt_vf e = pt_vf_exp(pt_vf_sub(pt_vf_load(s + j), shift));
+        pt_vf_store(s + j, e);
+        total = pt_vf_add(total, e);
+    }
+    w->total[r] += pt_vf_sum(total);
+}
+
+static void store_row(const layer *l, const piece *p, const work *w, int64_t r)
+{
+    float *o = pt_floats(&l->a->o) + row_at(l, p, w->row0 + r);
+    const float *sum = w->sum + r * l->width;
+    pt_vf total = pt_vf_set1(w->total[r]);
+    for (int64_t d = 0; d < l->D; d += 16)
+        pt_vf_store_n(o + d, pt_vf_div(pt_vf_load(sum + d), total), pt_min_i64(16, l->D - d));
+    if (pt_present(&l->a->lse))
+        pt_floats(&l->a->lse)[stat_at(l, p, w->row0 + r)] = w->max[r] + pt_logf(w->total[r]);
+}
+
+static void forward_block(void *ctx, int64_t chunk, int thread)
+{
+    const layer *l = ctx;
+    piece p = piece_of(l, chunk / l->n_row_blocks);
+    work w;
+    lay_out(l, &w, thread);
+    /* The last rows see the most keys: they come first, so that no thread is left with them. */
+    load_rows(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
+    memset(w.sum, 0, (size_t)(w.n_rows * l->width) * sizeof(float));
+    for (int64_t r = 0; r < w.n_rows; r++) {
+        w.max[r] = (float)-PT_INF;
+        w.total[r] = 0;
+    }
+    for (int64_t kb = w.first_key / l->block_keys; kb * l->block_keys < w.end_key; kb++) {
+        set_keys(l, &w, kb, w.end_key);
+        int64_t at = w.key0 * p.key_step;
+        PT_CPU(gemm_pack_b)(w.k_upright, p.k + at, 1, p.key_step, l->D, w.n_keys);
+        copy_rows(l, w.v, p.v + at, p.key_step, w.n_keys, 1);
+        products_over_d(l, &w, w.s, w.q, w.k_upright);
+        for (int64_t r = 0; r < w.n_rows; r++) softmax_row(l, &w, r);
+        add_keys(l, &w, w.sum, l->width, w.s, w.v);
+    }
+    for (int64_t r = 0; r < w.n_rows; r++) store_row(l, &p, &w, r);
+}
+
+/* Few rows of few keys are not worth waking threads. */
+static void run(layer *l, int64_t n_chunks, pt_pool_fn fn)
+{
+    double flops = 4.0 * (double)(l->a->q.dim[0] * l->H * l->T) * (double)(l->keys * l->D);
+    if (l->pool && flops >= 1e6)
+        pt_pool_run(l->pool, n_chunks, fn, l);
+    else
+        for (int64_t i = 0; i < n_chunks; i++) fn(l, i, 0);
+}
+
+static void forward(layer *l) { run(l, l->a->q.dim[0] * l->G * l->n_row_blocks, forward_block); }
+
+static void forward_small(layer *l)
+{
+    float small[FLOATS(SMALL_ROWS, SMALL_KEYS)];
+    l->small = small;
+    forward(l);
+}
+
+void PT_CPU(attention_fwd)(const void *args, pt_pool *pool)
+{
+    layer l = layer_of(args, pool);
+    if (pool)
+        forward(&l);
+    else
+        forward_small(&l);
+}
+
+/* ---- backward ---- */
+/* delta_i = dO_i · o_i for one (b, t), all heads */
+static void delta_chunk(void *ctx, int64_t bt, int thread)
+{
+    (void)thread;
+    const layer *l = ctx;
+    const pt_attention_args *a = l->a;
+    for (int64_t h = 0; h < l->H; h++) {
+        int64_t at = (bt * l->H + h) * l->D;
+        const float *o = pt_floats(&a->o) + at, *d_o = pt_floats(&a->d_o) + at;
+        pt_vf sum = pt_vf_zero();
+        for (int64_t d = 0; d < l->D; d += 16) {
+            int64_t n = pt_min_i64(16, l->D - d);
+            sum = pt_vf_fma(pt_vf_load_n(o + d, n), pt_vf_load_n(d_o + d, n), sum);
+        }
+        pt_floats(&a->delta)[(bt / l->T * l->H + h) * l->T + bt % l->T] = pt_vf_sum(sum);
+    }
+}
+
+static void load_rows_backward(const layer *l, const piece *p, work *w, int64_t rb)
+{
+    load_rows(l, p, w, rb);
+    for (int64_t r = 0; r < w->n_rows; r++) {
+        int64_t row = w->row0 + r;
+        w->max[r] = pt_floats(&l->a->lse)[stat_at(l, p, row)];
+        w->total[r] = pt_floats(&l->a->delta)[stat_at(l, p, row)];
+        copy_rows(l, w->sum + r * l->width, pt_floats(&l->a->d_o) + row_at(l, p, row), 0, 1, 1);
+    }
+}
+
+static void load_keys_backward(const layer *l, const piece *p, work *w, int64_t kb)
+{
+    set_keys(l, w, kb, l->keys);
+    int64_t at = w->key0 * p->key_step;
+    PT_CPU(gemm_pack_b)(w->k_upright, p->k + at, 1, p->key_step, l->D, w->n_keys);
+    PT_CPU(gemm_pack_b)(w->v_upright, p->v + at, 1, p->key_step, l->D, w->n_keys);
+    copy_rows(l, w->k, p->k + at, p->key_step, w->n_keys, l->scale);
+}
+
+/* s becomes P and ds becomes dS = P (dO·v - delta). */
+static void gradient_row(const layer *l, work *w, int64_t r)
+{
+    int64_t from, to;
+    float *s = w->s + r * l->block_keys, *ds = w->ds + r * l->block_keys;
+    mask_row(l, w, r, &from, &to);
+    pt_vf lse = pt_vf_set1(w->max[r]), delta = pt_vf_set1(w->total[r]);
+    for (int64_t j = 0; j < from; j++) ds[j] = 0;
+    for (int64_t j = from; j < to; j += 16) {
+        pt_vf weight = pt_vf_exp(pt_vf_sub(pt_vf_load(s + j), lse));
+        pt_vf_store(s + j, weight);
+        pt_vf_store(ds + j, pt_vf_mul(weight, pt_vf_sub(pt_vf_load(ds + j), delta)));
+    }
+    for (int64_t j = to; j < l->block_keys; j++) ds[j] = 0;
+}
+
+static void scores_backward(const layer *l, work *w)
+{
+    products_over_d(l, w, w->s, w->q, w->k_upright);
+    products_over_d(l, w, w->ds, w->sum, w->v_upright);
+    for (int64_t r = 0; r < w->n_rows; r++) gradient_row(l, w, r);
+}
+
+static bool blocks_meet(const layer *l, const work *w, int64_t kb)
+{
+    return w->first_key < (kb + 1) * l->block_keys && w->end_key > kb * l->block_keys;
+}
+
+/* dq of the rows += scale dS k. Rows of one head lie H*D apart, so head by head. */
+static void add_to_dq(const layer *l, const piece *p, const work *w)
+{
+    for (int64_t r = 0; r < w->n_rows;) {
+        int64_t row = w->row0 + r, n = pt_min_i64(w->n_rows - r, l->T - row % l->T);
+        work part = *w;
+        part.n_rows = n;
+        add_keys(l, &part, pt_floats(&l->a->dq) + row_at(l, p, row), l->H * l->D,
+                 w->ds + r * l->block_keys, w->k);
+        r += n;
+    }
+}
+
+static void clear_dq(const layer *l, const piece *p, int64_t row0, int64_t n_rows)
+{
+    for (int64_t row = row0; row < row0 + n_rows; row++)
+        memset(pt_floats(&l->a->dq) + row_at(l, p, row), 0, (size_t)l->D * sizeof(float));
+}
+
+/* dk and dv of key block kb; with dq, also that block's share of dq. */
+static void key_block(const layer *l, const piece *p, work *w, int64_t kb, bool dq)
+{
+    const pt_attention_args *a = l->a;
+    load_keys_backward(l, p, w, kb);
+    memset(w->dk, 0, (size_t)(w->n_keys * l->width) * sizeof(float));
+    memset(w->dv, 0, (size_t)(w->n_keys * l->width) * sizeof(float));
+    for (int64_t rb = 0; rb < l->n_row_blocks; rb++) {
+        load_rows_backward(l, p, w, rb);
+        if (!blocks_meet(l, w, kb)) continue;
+        scores_backward(l, w);
+        add_rows(l, w, w->dv, w->s, w->sum);
+        add_rows(l, w, w->dk, w->ds, w->q);
+        if (dq) add_to_dq(l, p, w);
+    }
+    for (int64_t j = 0; j < w->n_keys; j++) {
+        int64_t at = ((p->b * l->keys + w->key0 + j) * l->G + p->g) * l->D;
+        memcpy(pt_floats(&a->dk) + at, w->dk + j * l->width, (size_t)l->D * sizeof(float));
+        memcpy(pt_floats(&a->dv) + at, w->dv + j * l->width, (size_t)l->D * sizeof(float));
+    }
+}
+
+static void whole_piece(void *ctx, int64_t chunk, int thread)
+{
+    const layer *l = ctx;
+    piece p = piece_of(l, chunk);
+    work w;
+    lay_out(l, &w, thread);
+    clear_dq(l, &p, 0, l->rows);
+    for (int64_t kb = 0; kb < l->n_key_blocks; kb++) key_block(l, &p, &w, kb, true);
+}
+
+static void keys_chunk(void *ctx, int64_t chunk, int thread)
+{
+    const layer *l = ctx;
+    piece p = piece_of(l, chunk / l->n_key_blocks);
+    work w;
+    lay_out(l, &w, thread);
+    key_block(l, &p, &w, chunk % l->n_key_blocks, false);
+}
+
+static void queries_chunk(void *ctx, int64_t chunk, int thread)
+{
+    const layer *l = ctx;
+    piece p = piece_of(l, chunk / l->n_row_blocks);
+    work w;
+    lay_out(l, &w, thread);
+    load_rows_backward(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
+    clear_dq(l, &p, w.row0, w.n_rows);
+    for (int64_t kb = w.first_key / l->block_keys; kb * l->block_keys < w.end_key; kb++) {
+        load_keys_backward(l, &p, &w, kb);
+        scores_backward(l, &w);
+        add_to_dq(l, &p, &w);
+    }
+}
+
+static void backward(layer *l)
+{
+    int64_t pieces = l->a->q.dim[0] * l->G;
+    run(l, l->a->q.dim[0] * l->T, delta_chunk);
+    if (pieces >= ENOUGH_PIECES || !l->pool) {
+        run(l, pieces, whole_piece);
+    } else {
+        run(l, pieces * l->n_key_blocks, keys_chunk);
+        run(l, pieces * l->n_row_blocks, queries_chunk);
+    }
+}
+
+static void backward_small(layer *l)
+{
+    float small[FLOATS(SMALL_ROWS, SMALL_KEYS)];
+    l->small = small;
+    backward(l);
+}
+
+void PT_CPU(attention_bwd)(const void *args, pt_pool *pool)
+{
+    layer l = layer_of(args, pool);
+    if (pool)
+        backward(&l);
+    else
+        backward_small(&l);
+}
