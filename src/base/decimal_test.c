@@ -192,10 +192,8 @@ TEST(random_decimals)
             text[n++] = (char)('0' + (below(8) ? below(10) : 9 * below(2)));
         }
         int range = below(3) == 0 ? 700 : below(2) ? 60 : 12;
-        if (below(4))
-            snprintf(text + n, sizeof text - (size_t)n, "e%d", below(range) - range / 2);
-        else
-            text[n] = 0;
+        if (below(4)) snprintf(text + n, sizeof text - (size_t)n, "e%d", below(range) - range / 2);
+        else text[n] = 0;
         CHECK(reads_like_libc(text));
     }
 }

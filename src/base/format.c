@@ -168,12 +168,9 @@ static void put_float(writer *w, conversion *c, double v)
     }
     int precision = c->precision < 0 ? 6 : c->precision;
     float_text t;
-    if (c->kind == 'f')
-        fixed_text(v, precision, &t);
-    else if (c->kind == 'e')
-        scientific_text(v, precision, &t);
-    else
-        general_text(v, precision, &t);
+    if (c->kind == 'f') fixed_text(v, precision, &t);
+    else if (c->kind == 'e') scientific_text(v, precision, &t);
+    else general_text(v, precision, &t);
     int64_t blank = c->width - (int64_t)strlen(sign) - t.head_n - t.zeros - t.tail_n;
     bool zero = c->zero && !c->left;
     if (!c->left && !zero) pad(w, ' ', blank);
@@ -233,16 +230,11 @@ static const char *parse_conversion(const char *fmt, conversion *c, arguments *a
 {
     *c = (conversion){.precision = -1};
     for (;; fmt++) {
-        if (*fmt == '-')
-            c->left = true;
-        else if (*fmt == '0')
-            c->zero = true;
-        else if (*fmt == '+')
-            c->plus = true;
-        else if (*fmt == ' ')
-            c->space = true;
-        else
-            break;
+        if (*fmt == '-') c->left = true;
+        else if (*fmt == '0') c->zero = true;
+        else if (*fmt == '+') c->plus = true;
+        else if (*fmt == ' ') c->space = true;
+        else break;
     }
     c->width = parse_number(&fmt, args);
     if (c->width < 0) {

@@ -42,14 +42,14 @@ typedef struct pt_device_choice {
     int64_t threads;    /* 0 = every processor */
 } pt_device_choice;
 /* The three options of every verb that computes. */
-#define PT_DEVICE_OPTIONS(choice)                                                                  \
-    {"device", PT_OPTION_TEXT, &(choice)->device, "D", "cpu, or ref (plain and slow)", "cpu",      \
-     false},                                                                                       \
-        {"threads", PT_OPTION_COUNT, &(choice)->threads, "N", "threads to use; 0 = all", "0",      \
-         false},                                                                                   \
-    {                                                                                              \
-        "isa", PT_OPTION_TEXT, &(choice)->isa, "I",                                                \
-            "instruction set: see posttrain devices", "the best", false                            \
+#define PT_DEVICE_OPTIONS(choice)                                                             \
+    {"device", PT_OPTION_TEXT, &(choice)->device, "D", "cpu, or ref (plain and slow)",        \
+     "cpu",    false},                                                                        \
+        {"threads", PT_OPTION_COUNT, &(choice)->threads, "N", "threads to use; 0 = all", "0", \
+         false},                                                                              \
+    {                                                                                         \
+        "isa", PT_OPTION_TEXT, &(choice)->isa, "I", "instruction set: see posttrain devices", \
+            "the best", false                                                                 \
     }
 pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err);
 /* Its thread pool, NULL for ref. */

@@ -15,8 +15,7 @@ typedef struct eval_options {
 static pt_status score_text(pt_loaded *l, const pt_file_view *text, pt_score *total, pt_error *err)
 {
     pt_text_score score;
-    pt_status s =
-        pt_text_score_begin(&score, l->scorer, l->model, text->data, text->size, err);
+    pt_status s = pt_text_score_begin(&score, l->scorer, l->model, text->data, text->size, err);
     if (s) return s;
     bool terminal = pt_stderr_is_terminal();
     double shown = pt_clock_seconds();
@@ -79,8 +78,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_file_view text = {0};
     pt_score total = {0};
     s = pt_need_model(&line, err);
-    if (s == PT_OK && !o.corpus)
-        s = pt_fail(err, PT_BAD_INPUT, "which text? give --corpus FILE");
+    if (s == PT_OK && !o.corpus) s = pt_fail(err, PT_BAD_INPUT, "which text? give --corpus FILE");
     if (s == PT_OK && (o.batch < 1 || o.batch > 65536))
         s = pt_fail(err, PT_BAD_INPUT, "--batch is %lld, it must be 1 to 65536",
                     (long long)o.batch);

@@ -33,8 +33,7 @@ static pt_status unknown_verb(const char *word, pt_error *err)
     const char *names[N_VERBS];
     for (int i = 0; i < N_VERBS; i++) names[i] = verbs[i]->name;
     const char *near = pt_nearest(word, names, N_VERBS);
-    if (near)
-        return pt_fail(err, PT_BAD_INPUT, "unknown verb '%s': did you mean %s?", word, near);
+    if (near) return pt_fail(err, PT_BAD_INPUT, "unknown verb '%s': did you mean %s?", word, near);
     return pt_fail(err, PT_BAD_INPUT, "unknown verb '%s': posttrain --help lists them", word);
 }
 

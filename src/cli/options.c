@@ -99,8 +99,7 @@ static pt_status set_value(pt_option *o, const char *value, pt_error *err)
     case PT_OPTION_SWITCH: *(bool *)o->target = true; break;
     case PT_OPTION_HEADING: break;
     }
-    if (!ok)
-        return pt_fail(err, PT_BAD_INPUT, "--%s needs %s, not '%s'", o->name, wanted, value);
+    if (!ok) return pt_fail(err, PT_BAD_INPUT, "--%s needs %s, not '%s'", o->name, wanted, value);
     o->set = true;
     return PT_OK;
 }

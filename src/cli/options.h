@@ -21,7 +21,7 @@ typedef struct pt_option {
     const char *name; /* without the dashes: "eval-every" */
     pt_option_kind kind;
     void *target;
-    const char *value;   /* name of the value in the help: "N" */
+    const char *value; /* name of the value in the help: "N" */
     const char *help;
     const char *fallback; /* the default, for the help; NULL = none to state */
     bool set;             /* given by flag or config file */

@@ -18,7 +18,8 @@ typedef struct pt_progress {
 
 pt_progress pt_progress_begin(const pt_train_options *options, int64_t ctx, bool quiet);
 /* Shows the step when it is time to: on a terminal a few times a second, else every few seconds. */
-void pt_progress_step(pt_progress *progress, const pt_step_report *report, double tokens_per_second);
+void pt_progress_step(pt_progress *progress, const pt_step_report *report,
+                      double tokens_per_second);
 void pt_progress_evaluated(pt_progress *progress, int64_t step, double val_loss);
 void pt_progress_sampled(pt_progress *progress, int64_t step, const char *bytes, int64_t n);
 void pt_progress_saved(pt_progress *progress, int64_t step);

@@ -70,9 +70,8 @@ static pt_status set_choices(train_verb *v, pt_error *err)
     static const struct {
         const char *name;
         int flags;
-    } recompute[] = {{"none", PT_RECOMPUTE_NONE},
-                     {"cheap", PT_RECOMPUTE_CHEAP},
-                     {"block", PT_RECOMPUTE_BLOCK}};
+    } recompute[] = {
+        {"none", PT_RECOMPUTE_NONE}, {"cheap", PT_RECOMPUTE_CHEAP}, {"block", PT_RECOMPUTE_BLOCK}};
     if (!pt_schedule_from_name(v->schedule, &v->train.schedule))
         return pt_fail(err, PT_BAD_INPUT, "--schedule is '%s', it must be constant or cosine",
                        v->schedule);
@@ -230,9 +229,8 @@ static void greet(const train_verb *v)
            pt_grouped(pt_trainer_n_params(v->trainer), n), (long long)m->n_layers,
            (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
     pt_say("%s: %s bytes%s\n", v->corpus, pt_grouped(v->text.size, bytes),
-           pt_trainer_validates(v->trainer)
-               ? ", the last tenth held out"
-               : ", too short to hold a part out: no validation loss");
+           pt_trainer_validates(v->trainer) ? ", the last tenth held out"
+                                            : ", too short to hold a part out: no validation loss");
     pt_say("%s (%s, %d threads), %s planned, run folder %s\n", v->device->name, v->device->detail,
            pt_pool_threads(pt_device_pool(v->device)),
            pt_megabytes(pt_plan_total_bytes(pt_trainer_plan(v->trainer)), memory), v->out);
@@ -286,7 +284,8 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     if (s == PT_OK) s = begin_run(v, argc, argv, err);
     if (s) return s;
     if (!v->quiet) greet(v);
-    v->progress = pt_progress_begin(&v->train, v->train.ctx ? v->train.ctx : v->model.ctx, v->quiet);
+    v->progress =
+        pt_progress_begin(&v->train, v->train.ctx ? v->train.ctx : v->model.ctx, v->quiet);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     s = loop(v, err);

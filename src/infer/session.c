@@ -42,10 +42,8 @@ pt_status pt_session_new(pt_session **out, const pt_model *model, pt_error *err)
         if (!s->window || !s->logits || !s->wide)
             status = pt_fail(err, PT_NO_MEMORY, "no memory for a session");
     }
-    if (status)
-        pt_session_free(s);
-    else
-        *out = s;
+    if (status) pt_session_free(s);
+    else *out = s;
     return status;
 }
 

@@ -7,7 +7,8 @@ static pt_status check_finite(const pt_tinygpt_tensor *t, const float *w, pt_err
 {
     for (int64_t i = 0; i < t->n; i++)
         if (!pt_is_finite((double)w[i]))
-            return pt_fail(err, PT_CORRUPT, "%s: element %lld is %f: the file is damaged or the "
+            return pt_fail(err, PT_CORRUPT,
+                           "%s: element %lld is %f: the file is damaged or the "
                            "run that wrote it had diverged",
                            t->name, (long long)i, (double)w[i]);
     return PT_OK;

@@ -136,10 +136,8 @@ static void plan_blocks(const planner *p)
         int64_t id = PT_PLAN_NONE;
         for (int64_t layer = 0; layer < m->config.n_layers; layer++) {
             bool shared = !keep || (m->options.recompute & list[i].recompute) != 0;
-            if (shared)
-                pt_format(name, sizeof name, "blocks.%s", list[i].name);
-            else
-                pt_format(name, sizeof name, "blocks.%lld.%s", (long long)layer, list[i].name);
+            if (shared) pt_format(name, sizeof name, "blocks.%s", list[i].name);
+            else pt_format(name, sizeof name, "blocks.%lld.%s", (long long)layer, list[i].name);
             if (!shared || layer == 0)
                 id = plan_entry(p, PT_ARENA_STEP, name, m->device->compute,
                                 (int64_t[4]){p->B, p->T, list[i].channels, 0});
@@ -410,10 +408,8 @@ pt_status pt_model_new(pt_model **out, pt_device *device, const pt_model_config 
         s = pt_fail(err, PT_NO_MEMORY, "no memory for a model of %zu layers", layers);
     if (s == PT_OK) s = pt_params_init(&m->params, config, err);
     if (s == PT_OK) s = require_ops(m, err);
-    if (s)
-        pt_model_free(m);
-    else
-        *out = m;
+    if (s) pt_model_free(m);
+    else *out = m;
     return s;
 }
 

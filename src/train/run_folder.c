@@ -205,8 +205,9 @@ pt_status pt_run_folder_check(const char *path, pt_error *err)
     if (s || entries == 0) return s;
     char json[PATH_BYTES];
     bool run = pt_fs_join(json, sizeof json, path, "run.json") && pt_fs_exists(json);
-    return pt_fail(err, PT_EXISTS, run ? "%s already holds a run: choose another --out"
-                                       : "%s is not empty: choose another --out",
+    return pt_fail(err, PT_EXISTS,
+                   run ? "%s already holds a run: choose another --out"
+                       : "%s is not empty: choose another --out",
                    path);
 }
 

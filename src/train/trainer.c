@@ -250,10 +250,8 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_model_con
     if (s == PT_OK) s = make_host_buffers(t, err);
     if (s == PT_OK) make_plan(t);
     if (s == PT_OK && t->plan.failure) s = pt_device_allocate_plan(device, &t->plan, err);
-    if (s)
-        pt_trainer_free(t);
-    else
-        *out = t;
+    if (s) pt_trainer_free(t);
+    else *out = t;
     return s;
 }
 
@@ -304,8 +302,7 @@ pt_status pt_trainer_begin(pt_trainer *t, pt_pool *pool, pt_error *err)
     if (s == PT_OK) s = upload_coefficients(t, err);
     if (s == PT_OK && t->options.upstream_init)
         s = pt_model_init_upstream(t->model, t->options.seed, err);
-    else if (s == PT_OK)
-        s = pt_model_init_weights(t->model, t->options.seed, pool, err);
+    else if (s == PT_OK) s = pt_model_init_weights(t->model, t->options.seed, pool, err);
     t->phase = PHASE_DUE;
     if (t->options.eval_every && t->validate.n) t->due |= DUE_EVALUATE;
     if (t->options.sample_every) t->due |= DUE_SAMPLE;
@@ -480,19 +477,17 @@ static pt_status read_ring(pt_trainer *t, pt_error *err)
 
 /* ---- what is due between steps ---- */
 
+/* Saving comes first, so that a crash in an evaluation loses nothing; but the last file waits for
+ * the last evaluation and sample, which its header tells. */
 static pt_status choose_due(pt_trainer *t)
 {
+    bool last = t->step >= t->options.steps;
     t->entered = false;
-    if (t->due & DUE_SAVE)
-        t->phase = PHASE_SAVE;
-    else if (t->due & DUE_EVALUATE)
-        t->phase = PHASE_EVALUATE;
-    else if (t->due & DUE_SAMPLE)
-        t->phase = PHASE_SAMPLE;
-    else if (t->due & DUE_SAVE_AGAIN)
-        t->phase = PHASE_SAVE;
-    else if (t->stopping || t->step >= t->options.steps)
-        t->phase = PHASE_DONE;
+    if ((t->due & DUE_SAVE) && !last) t->phase = PHASE_SAVE;
+    else if (t->due & DUE_EVALUATE) t->phase = PHASE_EVALUATE;
+    else if (t->due & DUE_SAMPLE) t->phase = PHASE_SAMPLE;
+    else if (t->due & DUE_SAVE) t->phase = PHASE_SAVE;
+    else if (t->stopping || t->step >= t->options.steps) t->phase = PHASE_DONE;
     else {
         t->phase = PHASE_STEP;
         t->mark = pt_clock_seconds();

@@ -121,16 +121,13 @@ static void run_private(gemm_job *job, bool serial)
         if (job->n_mc * job->n_nc >= 8) break;
         if (job->mc / 2 >= least_m && (job->mc >= job->nc || job->nc / 2 < least_n))
             job->mc = even_block(g->m, job->mc / 2, PT_TILE_ROWS);
-        else if (job->nc / 2 >= least_n)
-            job->nc = even_block(g->n, job->nc / 2, PT_TILE_COLS);
-        else
-            break;
+        else if (job->nc / 2 >= least_n) job->nc = even_block(g->n, job->nc / 2, PT_TILE_COLS);
+        else break;
     }
     job->n_mc = ceil_div(g->m, job->mc);
     job->n_nc = ceil_div(g->n, job->nc);
     int64_t n_chunks = job->n_mc * job->n_nc;
-    if (!serial)
-        pt_pool_run(job->pool, n_chunks, private_chunk, job);
+    if (!serial) pt_pool_run(job->pool, n_chunks, private_chunk, job);
     else
         for (int64_t i = 0; i < n_chunks; i++) private_chunk(job, i, 0);
 }
@@ -184,10 +181,8 @@ static void shared_chunk(void *ctx, int64_t chunk, int thread)
 {
     const gemm_job *job = ctx;
     int64_t n_pack = job->step < job->n_nc * job->n_kc ? ceil_div(job->nc, PACK_COLS) : 0;
-    if (chunk < n_pack)
-        shared_pack(job, job->step, chunk);
-    else
-        shared_compute(job, job->step - 1, chunk - n_pack, thread);
+    if (chunk < n_pack) shared_pack(job, job->step, chunk);
+    else shared_compute(job, job->step - 1, chunk - n_pack, thread);
 }
 
 static void run_shared(gemm_job *job)
@@ -220,8 +215,6 @@ void PT_CPU(gemm)(const pt_gemm *g, pt_pool *pool)
     bool serial = 2.0 * (double)g->m * (double)g->n * (double)g->k < SERIAL_FLOPS;
     bool upright = g->a_col != 1;
     job.copy_a = upright || g->a_row % 1024 == 0;
-    if (serial || upright || g->m <= 96)
-        run_private(&job, serial);
-    else
-        run_shared(&job);
+    if (serial || upright || g->m <= 96) run_private(&job, serial);
+    else run_shared(&job);
 }

@@ -37,10 +37,8 @@ void PT_CPU(gemm_pack_b)(float *out, const float *b, int64_t b_row, int64_t b_co
 {
     for (int64_t j = 0; j < n; j += 16) {
         float *to = out + j / PT_TILE_COLS * PT_TILE_COLS * k + j % PT_TILE_COLS;
-        if (b_col == 1)
-            pack_rows(to, b + j, b_row, k, n - j);
-        else
-            pack_upright(to, b + j * b_col, b_col, k, n - j);
+        if (b_col == 1) pack_rows(to, b + j, b_row, k, n - j);
+        else pack_upright(to, b + j * b_col, b_col, k, n - j);
     }
 }
 

@@ -27,12 +27,9 @@ PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, con
     pt_vf sum[PT_TILE_ROWS][PT_TILE_VECS];
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vecs; j++) {
-            if (r->from == FROM_C)
-                sum[i][j] = pt_vf_load(r->c + i * r->c_row + 16 * j);
-            else if (r->from == FROM_BIAS)
-                sum[i][j] = pt_vf_load(r->bias + 16 * j);
-            else
-                sum[i][j] = pt_vf_zero();
+            if (r->from == FROM_C) sum[i][j] = pt_vf_load(r->c + i * r->c_row + 16 * j);
+            else if (r->from == FROM_BIAS) sum[i][j] = pt_vf_load(r->bias + 16 * j);
+            else sum[i][j] = pt_vf_zero();
         }
     const float *a = r->a, *b = r->b;
     const int64_t a_step = r->a_step, b_row = r->b_row;
@@ -123,10 +120,8 @@ static void run_panel(const pt_gemm_tile *t, tile_run *r, int64_t n)
                 r->a = a;
                 r->c = c;
                 tile_kernel kernel = kernels[layout][vecs - 1][h];
-                if (n % 16)
-                    run_ragged(kernel, r, rows, n);
-                else
-                    kernel(r);
+                if (n % 16) run_ragged(kernel, r, rows, n);
+                else kernel(r);
                 a += rows * t->a_row;
                 c += rows * r->c_row;
             }

@@ -34,10 +34,8 @@ static void forward_chunk(void *ctx, int64_t chunk, int thread)
     pt_range r = pt_chunk_range(pt_numel(&a->ids), pt_chunk_rows(C), chunk);
     for (int64_t n = r.begin; n < r.end; n++) {
         const float *row = token + pt_int_at(&a->ids, n) * C;
-        if (position)
-            add_rows(x + n * C, row, position + position_of(a, n) * C, C);
-        else
-            memcpy(x + n * C, row, (size_t)C * sizeof(float));
+        if (position) add_rows(x + n * C, row, position + position_of(a, n) * C, C);
+        else memcpy(x + n * C, row, (size_t)C * sizeof(float));
     }
 }
 

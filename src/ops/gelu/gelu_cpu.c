@@ -59,10 +59,8 @@ static void forward_chunk(void *ctx, int64_t chunk, int thread)
     (void)thread;
     const pt_gelu_args *a = ctx;
     pt_range r = pt_chunk_range(pt_numel(&a->x), PT_CHUNK_ELEMENTS, chunk);
-    if (a->tanh_form)
-        forward_range(a, r, true);
-    else
-        forward_range(a, r, false);
+    if (a->tanh_form) forward_range(a, r, true);
+    else forward_range(a, r, false);
 }
 
 void PT_CPU(gelu_fwd)(const void *args, pt_pool *pool)
@@ -90,10 +88,8 @@ static void backward_chunk(void *ctx, int64_t chunk, int thread)
     (void)thread;
     const pt_gelu_args *a = ctx;
     pt_range r = pt_chunk_range(pt_numel(&a->x), PT_CHUNK_ELEMENTS, chunk);
-    if (a->tanh_form)
-        backward_range(a, r, true);
-    else
-        backward_range(a, r, false);
+    if (a->tanh_form) backward_range(a, r, true);
+    else backward_range(a, r, false);
 }
 
 void PT_CPU(gelu_bwd)(const void *args, pt_pool *pool)

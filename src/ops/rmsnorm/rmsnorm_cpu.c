@@ -99,10 +99,8 @@ static void slab_chunk(void *ctx, int64_t chunk, int thread)
     pt_vf total[2] = {pt_vf_zero(), pt_vf_zero()};
     for (int64_t row = 0; row < N; row += SLAB_ROWS) {
         pt_range rows = {row, pt_min_i64(N, row + SLAB_ROWS)};
-        if (n == SLAB)
-            add_rows(a, rows, columns, true, total);
-        else
-            add_rows(a, rows, columns, false, total);
+        if (n == SLAB) add_rows(a, rows, columns, true, total);
+        else add_rows(a, rows, columns, false, total);
     }
     float lanes[SLAB], *dw = pt_floats(&a->dw) + columns.begin;
     pt_vf_store(lanes, total[0]);

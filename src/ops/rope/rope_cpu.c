@@ -76,10 +76,8 @@ static void turn_token(const rope_work *work, angles *at, int64_t b, int64_t t, 
         const float *x = work->in + head;
         float *y = work->out + head;
         int64_t second = first + work->D / 2;
-        if (a->interleaved)
-            turn_neighbours(at, x + 2 * first, y + 2 * first);
-        else
-            turn_halves(at, x + first, x + second, y + first, y + second);
+        if (a->interleaved) turn_neighbours(at, x + 2 * first, y + 2 * first);
+        else turn_halves(at, x + first, x + second, y + first, y + second);
     }
 }
 
