@@ -1,7 +1,7 @@
 /* Tests of the checked launch and of the words for checks, for every op of ops.def.
  * SPDX-License-Identifier: MIT */
 #include "ops/op_check.h"
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 TEST(every_op_refuses_empty_args)
 {

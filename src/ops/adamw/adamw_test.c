@@ -1,5 +1,5 @@
 /* Tests of AdamW. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 /* A later step with mixed decay and a clipped gradient. */
 static pt_adamw_args *make(op_case *c, int64_t n)

@@ -1,7 +1,7 @@
 /* Tests of attention. SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 typedef struct sizes {
     int64_t B, T, H, G, D;

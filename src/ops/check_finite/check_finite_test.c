@@ -1,5 +1,5 @@
 /* Tests of the search for infinities and NaNs. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 static pt_check_finite_args *make(op_case *c, int64_t n, double first_bad, int64_t id)
 {

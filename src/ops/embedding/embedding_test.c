@@ -1,5 +1,5 @@
 /* Tests of the token and position embedding. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 /* Random ids below V; positions below P = T + 4 as long as offsets are at most 4. */
 static pt_embedding_args *make(op_case *c, int64_t B, int64_t T, int64_t C, int64_t V)

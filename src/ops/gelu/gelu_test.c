@@ -1,5 +1,5 @@
 /* Tests of GELU. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 static pt_gelu_args *make(op_case *c, int64_t d0, int64_t d1, bool tanh_form)
 {

@@ -1,5 +1,5 @@
 /* Tests of appending to the cache. Reading it back: attention_test.c. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 typedef struct sizes {
     int64_t B, T, G, D, S, P;

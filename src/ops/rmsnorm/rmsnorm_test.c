@@ -1,5 +1,5 @@
 /* Tests of RMS normalisation. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 static pt_rmsnorm_args *make(op_case *c, int64_t N, int64_t C)
 {

@@ -1,7 +1,7 @@
 /* Tests of the rotary positions. SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 static pt_rope_args *make(op_case *c, int64_t B, int64_t T, int64_t H, int64_t D)
 {

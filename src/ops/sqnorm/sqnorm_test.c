@@ -1,5 +1,5 @@
 /* Tests of the squared norm. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 static pt_sqnorm_args *make(op_case *c, int64_t n)
 {

@@ -1,5 +1,5 @@
 /* Tests of the end of a step's gradients. SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 /* A step with gradient norm 5 and nothing wrong; entry 1 of 3 of the ring. */
 static pt_step_verdict_args *make(op_case *c)

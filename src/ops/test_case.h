@@ -11,8 +11,8 @@
  * buffer of its own between guard bytes. Every run checks that the guards and the inputs were left alone and that
  * nothing was allocated; assigned outputs start as NaN, so an element that is not written shows.
  * SPDX-License-Identifier: MIT */
-#ifndef PT_OPS_OP_HARNESS_H
-#define PT_OPS_OP_HARNESS_H
+#ifndef PT_OPS_TEST_CASE_H
+#define PT_OPS_TEST_CASE_H
 
 #include "base/rng.h"
 #include "base/test.h"
