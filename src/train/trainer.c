@@ -209,6 +209,7 @@ static void make_plan(pt_trainer *t)
     pt_scorer_plan(t->scorer, &t->plan);
     if (t->session) pt_session_plan(t->session, &t->plan);
     if (t->saver) pt_saver_plan(t->saver, &t->plan);
+    pt_plan_add_host(&t->plan, "thread scratch", t->device->overhead_bytes);
     pt_plan_add_host(&t->plan, "batches", 2 * 4 * dim[0] * dim[1]);
 }
 
