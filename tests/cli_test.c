@@ -381,8 +381,7 @@ TEST(bad_sizes)
     check_refused(TRAIN("--out", kept("r"), "--ctx", "6000"), 2, "at least 6001");
     check_refused(TRAIN("--out", kept("r"), "--threads", "-1"), 2, "--threads is -1");
     check_refused(TRAIN("--out", kept("r"), "--dropout", "1.5"), 2, "dropout is 1.5");
-    check_refused(TRAIN("--out", kept("r"), "--batch", "1000000", "--d-model", "480"), 3,
-                  "memory");
+    check_refused(TRAIN("--out", kept("r"), "--batch", "1000000", "--d-model", "480"), 3, "memory");
     check_refused(TRAIN("--out", kept("r"), "--layers", "1024", "--d-model", "65536", "--heads",
                         "256", "--batch", "1000000"),
                   3, "memory");

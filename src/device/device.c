@@ -41,10 +41,11 @@ static pt_status refuse_beyond_machine(const pt_plan *plan, pt_error *err)
 {
     int64_t have = pt_platform_memory_bytes(), need = pt_plan_total_bytes(plan);
     if (!have || need <= have) return PT_OK;
-    return pt_fail(err, PT_NO_MEMORY,
-                   "needs %.1f GB of memory, this machine has %.1f GB: choose a smaller model, batch "
-                   "or context, or recompute more",
-                   (double)need / 1e9, (double)have / 1e9);
+    return pt_fail(
+        err, PT_NO_MEMORY,
+        "needs %.1f GB of memory, this machine has %.1f GB: choose a smaller model, batch "
+        "or context, or recompute more",
+        (double)need / 1e9, (double)have / 1e9);
 }
 
 pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err)
