@@ -1,6 +1,5 @@
 /* posttrain eval: the loss of a model on a text. SPDX-License-Identifier: MIT */
 #include "base/clock.h"
-#include "base/maths.h"
 #include "base/platform.h"
 #include "cli/loaded.h"
 #include "infer/text_score.h"
@@ -33,14 +32,14 @@ static pt_status score_text(pt_loaded *l, const pt_file_view *text, pt_score *to
 static pt_status report(const eval_options *o, const char *model, const pt_score *total,
                         double seconds, pt_error *err)
 {
-    double loss = total->loss_sum / (double)total->n_targets;
+    double loss = pt_score_loss(total);
     pt_strbuf text = {0};
     if (o->json) {
         pt_json_writer w = pt_json_writer_begin(&text, 0);
         pt_json_begin_object(&w, NULL);
         pt_json_double(&w, "loss", loss);
-        pt_json_double(&w, "perplexity", pt_exp(loss));
-        pt_json_double(&w, "bits_per_byte", loss / PT_LN2);
+        pt_json_double(&w, "perplexity", pt_score_perplexity(total));
+        pt_json_double(&w, "bits_per_byte", pt_score_bits(total));
         pt_json_i64(&w, "tokens", total->n_targets);
         pt_json_double(&w, "seconds", seconds);
         pt_json_string(&w, "model", model);
@@ -52,8 +51,8 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
         pt_strbuf_printf(&text,
                          "loss           %.6f nats per byte\nperplexity     %.4f\n"
                          "bits per byte  %.4f\nbytes scored   %s in %.1f s\n",
-                         loss, pt_exp(loss), loss / PT_LN2, pt_grouped(total->n_targets, n),
-                         seconds);
+                         loss, pt_score_perplexity(total), pt_score_bits(total),
+                         pt_grouped(total->n_targets, n), seconds);
     }
     pt_status s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);

@@ -1,30 +1,11 @@
 /* posttrain inspect: what a model file holds. SPDX-License-Identifier: MIT */
-#include "base/maths.h"
 #include "cli/cli.h"
-
-typedef struct tensor_facts {
-    double l2, largest;
-    int64_t bad; /* inf or nan */
-} tensor_facts;
-
-static tensor_facts facts_of(const float *w, int64_t n)
-{
-    tensor_facts f = {0};
-    double squares = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double x = (double)w[i];
-        if (!pt_is_finite(x)) f.bad++;
-        else squares += x * x;
-        if (pt_fabs(x) > f.largest) f.largest = pt_fabs(x);
-    }
-    f.l2 = pt_sqrt(squares);
-    return f;
-}
+#include "model/facts.h"
 
 typedef struct inspection {
     const pt_tinygpt_info *info;
     pt_tinygpt_tensor *tensors;
-    tensor_facts *facts;
+    pt_facts *facts;
     int64_t bad;       /* over all tensors */
     pt_status damaged; /* of the checksum */
 } inspection;
@@ -44,7 +25,7 @@ static pt_status look_at_tensors(inspection *in, const pt_tinygpt *file, pt_erro
     for (int64_t i = 0; i < n && s == PT_OK; i++) {
         s = pt_tinygpt_read(file, i, PT_TINYGPT_W, w, err);
         if (s) break;
-        in->facts[i] = facts_of(w, in->tensors[i].n);
+        in->facts[i] = pt_facts_of(w, in->tensors[i].n);
         in->bad += in->facts[i].bad;
     }
     pt_free(w);

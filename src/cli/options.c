@@ -1,8 +1,9 @@
 /* Command-line options. SPDX-License-Identifier: MIT */
 #include "cli/options.h"
 
+#include <float.h>
+
 #include "base/decimal.h"
-#include "base/maths.h"
 
 #define MAX_WORDS 64
 
@@ -78,7 +79,7 @@ static bool parse_seed(const char *text, uint64_t *out)
 static bool parse_real(const char *text, double *out)
 {
     size_t n = strlen(text);
-    return n && pt_decimal_to_double(text, n, out) == n && pt_is_finite(*out);
+    return n && pt_decimal_to_double(text, n, out) == n && *out >= -DBL_MAX && *out <= DBL_MAX;
 }
 
 static pt_status set_value(pt_option *o, const char *value, pt_error *err)

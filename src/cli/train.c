@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/maths.h"
 #include "base/platform.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -159,17 +158,20 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
 
 static pt_status prepare(train_verb *v, pt_error *err)
 {
-    pt_train_events events = {.ctx = v,
-                              .step = on_step,
-                              .evaluated = on_evaluated,
-                              .sampled = on_sampled,
-                              .save_begin = on_save_begin,
-                              .save_end = on_save_end};
+    pt_trainer_desc desc = {.config = v->model,
+                            .options = v->train,
+                            .events = {.ctx = v,
+                                       .step = on_step,
+                                       .evaluated = on_evaluated,
+                                       .sampled = on_sampled,
+                                       .save_begin = on_save_begin,
+                                       .save_end = on_save_end}};
     pt_status s = pt_file_view_open(&v->text, v->corpus, err);
     if (s == PT_OK) s = pt_choose_device(&v->device_choice, &v->device, err);
     if (s) return s;
-    s = pt_trainer_new(&v->trainer, v->device, &v->model, &v->train, v->text.data, v->text.size,
-                       &events, err);
+    desc.corpus = v->text.data;
+    desc.corpus_bytes = v->text.size;
+    s = pt_trainer_new(&v->trainer, v->device, &desc, err);
     if (s == PT_BAD_INPUT && v->text.size == 0) pt_error_prefix(err, "%s is empty", v->corpus);
     return s;
 }

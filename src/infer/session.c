@@ -135,8 +135,8 @@ static pt_status take_token(pt_session *s, int32_t *out, pt_error *err)
 {
     if (s->model->device->compute == PT_F64)
         for (int64_t i = 0; i < vocab(s); i++) s->logits[i] = (float)s->wide[i];
-    pt_status status = pt_sampler_pick(&s->sampler, &s->options, s->logits, s->window, s->n,
-                                       s->position, out, err);
+    pt_sampler_text text = {s->window, s->n, s->position};
+    pt_status status = pt_sampler_pick(&s->sampler, &s->options, &text, s->logits, out, err);
     if (status) return status;
     s->window[s->n++] = *out;
     s->position++;

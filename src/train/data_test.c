@@ -4,15 +4,21 @@
 
 static uint8_t text[1000];
 
+static pt_status split(int64_t n, pt_windows *train, pt_windows *validate, pt_error *err)
+{
+    pt_windows whole = {.bytes = text, .n = n, .T = 8, .seed = 1};
+    return pt_data_split(&whole, train, validate, err);
+}
+
 TEST(the_last_tenth_is_held_out)
 {
     pt_windows train, validate;
     pt_error err = {0};
-    CHECK_OK(pt_data_split(text, 1000, 8, 1, &train, &validate, &err), err);
+    CHECK_OK(split(1000, &train, &validate, &err), err);
     CHECK_INT(train.n, 900);
     CHECK_INT(validate.n, 100);
     CHECK(validate.bytes == text + 900);
-    CHECK_OK(pt_data_split(text, 1001 - 10, 8, 1, &train, &validate, &err), err);
+    CHECK_OK(split(1001 - 10, &train, &validate, &err), err);
     CHECK_INT(train.n, 991 - 100);
 }
 
@@ -20,17 +26,17 @@ TEST(short_texts_hold_nothing_out)
 {
     pt_windows train, validate;
     pt_error err = {0};
-    CHECK_OK(pt_data_split(text, 9, 8, 1, &train, &validate, &err), err);
+    CHECK_OK(split(9, &train, &validate, &err), err);
     CHECK_INT(pt_windows_count(&train), 1);
     CHECK_INT(pt_windows_count(&validate), 0);
-    CHECK_OK(pt_data_split(text, 80, 8, 1, &train, &validate, &err), err);
+    CHECK_OK(split(80, &train, &validate, &err), err);
     CHECK_INT(train.n, 80); /* a tenth would be 8 bytes, one too few for a window */
-    CHECK_OK(pt_data_split(text, 90, 8, 1, &train, &validate, &err), err);
+    CHECK_OK(split(90, &train, &validate, &err), err);
     CHECK_INT(validate.n, 9);
-    CHECK_INT(pt_data_split(text, 8, 8, 1, &train, &validate, &err), PT_BAD_INPUT);
+    CHECK_INT(split(8, &train, &validate, &err), PT_BAD_INPUT);
     CHECK(strstr(err.message, "8 bytes") && strstr(err.message, "at least 9"));
     err = (pt_error){0};
-    CHECK_INT(pt_data_split(text, 0, 8, 1, &train, &validate, &err), PT_BAD_INPUT);
+    CHECK_INT(split(0, &train, &validate, &err), PT_BAD_INPUT);
 }
 
 TEST(every_window_once_per_epoch)

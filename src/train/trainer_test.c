@@ -65,13 +65,13 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *e)
 
 /* Every character once, so that one character tells where in the text a window begins: a model can
  * reach a loss of zero. */
-static const char sentence[] = "qwertyuiopasdfghjklzxcvbnm ,.QWERTYUIOPASDFGHJKLZXCVBNM!?0123456789";
+static const char sentence[] =
+    "qwertyuiopasdfghjklzxcvbnm ,.QWERTYUIOPASDFGHJKLZXCVBNM!?0123456789";
 
 static const uint8_t *corpus(void)
 {
     static uint8_t text[4096];
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = (uint8_t)sentence[i % (sizeof sentence - 1)];
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)sentence[i % (sizeof sentence - 1)];
     return text;
 }
 
@@ -99,21 +99,23 @@ static pt_status start_run(outcome *o, const char *kind, int threads,
 {
     pt_model_config config = small_model();
     pt_cpu_options cpu = {.threads = threads};
-    pt_train_events events = {.ctx = o,
-                              .step = on_step,
-                              .evaluated = on_evaluated,
-                              .sampled = on_sampled,
-                              .save_begin = on_save_begin,
-                              .save_end = on_save_end};
+    pt_trainer_desc desc = {.config = config,
+                            .options = *options,
+                            .corpus = corpus(),
+                            .corpus_bytes = 4096,
+                            .events = {.ctx = o,
+                                       .step = on_step,
+                                       .evaluated = on_evaluated,
+                                       .sampled = on_sampled,
+                                       .save_begin = on_save_begin,
+                                       .save_end = on_save_end}};
     memset(o, 0, sizeof *o);
     memset(&err, 0, sizeof err);
     if (strcmp(kind, "cpu") == 0) CHECK_OK(pt_device_cpu_new(&o->device, &cpu, &err), err);
     else CHECK_OK(pt_device_ref_new(&o->device, PT_F32, &err), err);
     if (strcmp(kind, "fake") == 0)
         CHECK_OK(pt_device_fake_new(&o->device, o->device, 3, &err), err);
-    CHECK_OK(
-        pt_trainer_new(&o->trainer, o->device, &config, options, corpus(), 4096, &events, &err),
-        err);
+    CHECK_OK(pt_trainer_new(&o->trainer, o->device, &desc, &err), err);
     return pt_trainer_begin(o->trainer, NULL, &err);
 }
 
@@ -188,7 +190,8 @@ TEST(the_curve_has_the_same_bits_for_any_thread_count)
         CHECK_INT(pt_pool_threads(pool), threads[i]);
         int working = 0;
         for (int k = 0; k < threads[i]; k++) working += pt_pool_chunks_run(pool, k) > 0;
-        CHECK(working >= (threads[i] < 4 ? threads[i] : 4)); /* few processors: not all may get any */
+        CHECK(working >=
+              (threads[i] < 4 ? threads[i] : 4)); /* few processors: not all may get any */
         close_run(&other);
     }
     close_run(&first);
@@ -410,13 +413,17 @@ TEST(every_failing_allocation_is_reported)
     for (int64_t nth = 1;; nth++) {
         pt_trainer *trainer = NULL;
         pt_device *device = NULL;
-        pt_train_events events = {.ctx = &o, .save_begin = on_save_begin, .save_end = on_save_end};
+        pt_trainer_desc desc = {
+            .config = config,
+            .options = options,
+            .corpus = corpus(),
+            .corpus_bytes = 4096,
+            .events = {.ctx = &o, .save_begin = on_save_begin, .save_end = on_save_end}};
         memset(&err, 0, sizeof err);
         memset(&o, 0, sizeof o);
         CHECK_OK(pt_device_ref_new(&device, PT_F32, &err), err);
         pt_alloc_fail_after(nth);
-        pt_status s =
-            pt_trainer_new(&trainer, device, &config, &options, corpus(), 4096, &events, &err);
+        pt_status s = pt_trainer_new(&trainer, device, &desc, &err);
         if (s == PT_OK) s = pt_trainer_begin(trainer, NULL, &err);
         pt_alloc_fail_after(0);
         pt_trainer_free(trainer);

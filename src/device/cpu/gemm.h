@@ -30,6 +30,8 @@
 #define PT_TILE_VECS 1
 #endif
 #define PT_TILE_COLS (16 * PT_TILE_VECS)
+/* A packed panel of A: as many whole tiles as one vector holds, so that one store writes one k of it. */
+#define PT_PANEL_ROWS (16 / PT_TILE_ROWS * PT_TILE_ROWS)
 
 /* C[m,n] = or += A[m,k] B[k,n], plus the bias[n] row when not accumulating.
  *   A[i,p] = a[i*a_row + p*a_col]    B[p,j] = b[p*b_row + j*b_col]    C[i,j] = c[i*c_row + j]
@@ -52,8 +54,8 @@ void PT_CPU(gemm)(const pt_gemm *g, pt_pool *pool);
 
 /* The in-cache product on the calling thread, nothing packed, for blocks of some 64 by 64.
  *   A[i,p] = a[i*a_row + p*a_col], one of them 1     B[p,j] = b[p*b_row + j]
- * Both may be packed: rows of A in panels of PT_TILE_ROWS that are a_panel apart (0: a_row * PT_TILE_ROWS),
- * columns of B in panels of PT_TILE_COLS that are b_panel apart (0: PT_TILE_COLS).
+ * Both may be packed: with a_row = 1, rows of A in panels of PT_PANEL_ROWS that are a_panel apart (0:
+ * PT_PANEL_ROWS); columns of B in panels of PT_TILE_COLS that are b_panel apart (0: PT_TILE_COLS).
  * B is read in whole vectors: up to column n rounded up to 16 it must be readable (values don't matter).
  * Of C only the n columns are written. */
 typedef struct pt_gemm_tile {
@@ -70,12 +72,20 @@ typedef struct pt_gemm_tile {
 
 void PT_CPU(gemm_tile)(const pt_gemm_tile *t);
 
-/* Packs B[k,n] (strides as in pt_gemm) into panels of PT_TILE_COLS columns, each k rows of PT_TILE_COLS, padded
- * with zeros: for pt_gemm_tile b_row = PT_TILE_COLS, b_panel = k * PT_TILE_COLS. */
-void PT_CPU(gemm_pack_b)(float *out, const float *b, int64_t b_row, int64_t b_col, int64_t k,
-                         int64_t n);
-/* Packs A[m,k] with a_row = 1 into panels of PT_TILE_ROWS rows, each k columns of PT_TILE_ROWS: for pt_gemm_tile
- * a_row = 1, a_col = PT_TILE_ROWS, a_panel = k * PT_TILE_ROWS. Writes up to 16 floats beyond the end. */
-void PT_CPU(gemm_pack_a)(float *out, const float *a, int64_t a_col, int64_t m, int64_t k);
+/* A block to be packed, k by n in panels of some columns, each panel k rows of a fixed length:
+ *   element [p,j] is src[p*row + j*col], one of row and col is 1
+ * The panels begin `panel` floats apart. */
+typedef struct pt_pack {
+    float *out;
+    const float *src;
+    int64_t row, col, k, n, panel;
+} pt_pack;
+
+/* B: panels of PT_TILE_COLS columns, padded with zeros to whole vectors; panel >= k * PT_TILE_COLS.
+ * For pt_gemm_tile: b_row = PT_TILE_COLS, b_panel = panel. */
+void PT_CPU(gemm_pack_b)(const pt_pack *b);
+/* A with its rows as columns here: src[p*row + i], col = 1. Panels of PT_PANEL_ROWS in rows of 16 floats;
+ * panel >= k * 16. For pt_gemm_tile: a_row = 1, a_col = 16, a_panel = panel. */
+void PT_CPU(gemm_pack_a)(const pt_pack *a);
 
 #endif

@@ -3,55 +3,54 @@
 #include "device/cpu/gemm.h"
 #include "device/cpu/simd.h"
 
-/* Up to 16 columns that lie in rows: out[p][0…15] = b[p*b_row + 0…n-1], padded with zeros. */
-static void pack_rows(float *out, const float *b, int64_t b_row, int64_t k, int64_t n)
+/* Rows that are copied for all panels before the next ones: the source is then read along its rows, which
+ * the hardware prefetches; a walk down one panel would touch one page after another. */
+#define STRIP 8
+
+/* The source lies in rows. Each panel takes `take` columns of it and writes `width`, in whole vectors. */
+PT_SIMD void pack_rows(const pt_pack *b, const int64_t take, const int64_t width)
 {
-    if (n >= 16) {
-        for (int64_t p = 0; p < k; p++)
-            pt_vf_store(out + p * PT_TILE_COLS, pt_vf_load(b + p * b_row));
-        return;
+    for (int64_t p0 = 0; p0 < b->k; p0 += STRIP) {
+        int64_t end = pt_min_i64(p0 + STRIP, b->k), j = 0;
+        float *panel = b->out;
+        for (; j + width <= b->n; j += take, panel += b->panel)
+            for (int64_t p = p0; p < end; p++)
+                for (int64_t v = 0; v < width; v += 16)
+                    pt_vf_store(panel + p * width + v, pt_vf_load(b->src + p * b->row + j + v));
+        for (; j < b->n; j += take, panel += b->panel)
+            for (int64_t p = p0; p < end; p++)
+                for (int64_t v = 0; v < width && j + v < b->n; v += 16)
+                    pt_vf_store(panel + p * width + v, pt_vf_load_n(b->src + p * b->row + j + v,
+                                                                    pt_min_i64(16, b->n - j - v)));
     }
-    for (int64_t p = 0; p < k; p++)
-        pt_vf_store(out + p * PT_TILE_COLS, pt_vf_load_n(b + p * b_row, n));
 }
 
-/* The columns stand upright: out[p][j] = b[p + j*b_col]. 16 columns by 4 go through registers. */
-static void pack_upright(float *out, const float *b, int64_t b_col, int64_t k, int64_t n)
+/* The columns stand upright: out[p][j] = src[p + j*col]. 16 columns by 4 go through registers. */
+static void pack_upright(const pt_pack *b, int64_t j0)
 {
-    int64_t p = 0;
-    for (; n >= 16 && p + 4 <= k; p += 4) {
+    const float *src = b->src + j0 * b->col;
+    float *out = b->out + j0 / PT_TILE_COLS * b->panel + j0 % PT_TILE_COLS;
+    int64_t p = 0, n = b->n - j0;
+    for (; n >= 16 && p + 4 <= b->k; p += 4) {
         pt_vi w[4];
         for (int i = 0; i < 4; i++)
-            w[i] = pt_vi_load_quads((const uint32_t *)(const void *)(b + i * b_col + p), 4 * b_col);
+            w[i] = pt_vi_load_quads((const uint32_t *)(const void *)(src + i * b->col + p),
+                                    4 * b->col);
         pt_vi_transpose4(w);
         for (int i = 0; i < 4; i++)
             pt_vi_store((uint32_t *)(void *)(out + (p + i) * PT_TILE_COLS), w[i]);
     }
-    for (; p < k; p++) {
-        for (int64_t j = 0; j < 16; j++) out[p * PT_TILE_COLS + j] = j < n ? b[p + j * b_col] : 0;
-    }
+    for (; p < b->k; p++)
+        for (int64_t j = 0; j < 16; j++)
+            out[p * PT_TILE_COLS + j] = j < n ? src[p + j * b->col] : 0;
 }
 
-void PT_CPU(gemm_pack_b)(float *out, const float *b, int64_t b_row, int64_t b_col, int64_t k,
-                         int64_t n)
+void PT_CPU(gemm_pack_b)(const pt_pack *b)
 {
-    for (int64_t j = 0; j < n; j += 16) {
-        float *to = out + j / PT_TILE_COLS * PT_TILE_COLS * k + j % PT_TILE_COLS;
-        if (b_col == 1) pack_rows(to, b + j, b_row, k, n - j);
-        else pack_upright(to, b + j * b_col, b_col, k, n - j);
-    }
+    if (b->col == 1)
+        pack_rows(b, PT_TILE_COLS, PT_TILE_COLS);
+    else
+        for (int64_t j = 0; j < b->n; j += 16) pack_upright(b, j);
 }
 
-void PT_CPU(gemm_pack_a)(float *out, const float *a, int64_t a_col, int64_t m, int64_t k)
-{
-    /* Whole vectors are stored: what lies beyond the panel's rows is overwritten by the next k. */
-    for (int64_t i = 0; i < m; i += PT_TILE_ROWS) {
-        if (m - i >= 16) {
-            for (int64_t p = 0; p < k; p++, out += PT_TILE_ROWS)
-                pt_vf_store(out, pt_vf_load(a + p * a_col + i));
-        } else {
-            for (int64_t p = 0; p < k; p++, out += PT_TILE_ROWS)
-                pt_vf_store(out, pt_vf_load_n(a + p * a_col + i, m - i));
-        }
-    }
-}
+void PT_CPU(gemm_pack_a)(const pt_pack *a) { pack_rows(a, PT_PANEL_ROWS, 16); }

@@ -14,6 +14,7 @@ typedef struct tile_run {
     const float *b;
     int64_t b_row;
     float *c;
+    const float *next_c; /* to prefetch; any address will do */
     int64_t c_row;
     const float *bias;
     int64_t k;
@@ -27,10 +28,15 @@ PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, con
     pt_vf sum[PT_TILE_ROWS][PT_TILE_VECS];
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vecs; j++) {
-            if (r->from == FROM_C) sum[i][j] = pt_vf_load(r->c + i * r->c_row + 16 * j);
-            else if (r->from == FROM_BIAS) sum[i][j] = pt_vf_load(r->bias + 16 * j);
-            else sum[i][j] = pt_vf_zero();
+            if (r->from == FROM_C)
+                sum[i][j] = pt_vf_load(r->c + i * r->c_row + 16 * j);
+            else if (r->from == FROM_BIAS)
+                sum[i][j] = pt_vf_load(r->bias + 16 * j);
+            else
+                sum[i][j] = pt_vf_zero();
         }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < vecs; j++) pt_prefetch(r->next_c + i * r->c_row + 16 * j);
     const float *a = r->a, *b = r->b;
     const int64_t a_step = r->a_step, b_row = r->b_row;
     for (int64_t p = r->k; p > 0; p--) {
@@ -109,21 +115,27 @@ static void run_ragged(tile_kernel kernel, const tile_run *r, int rows, int64_t 
 static void run_panel(const pt_gemm_tile *t, tile_run *r, int64_t n)
 {
     int layout = t->a_col == 1 ? ROWS : PANELS, vecs = (int)((n + 15) / 16);
-    int64_t a_panel = t->a_panel ? t->a_panel : t->a_row * PT_TILE_ROWS;
+    int64_t a_panel = layout == ROWS ? PT_PANEL_ROWS * t->a_row
+                      : t->a_panel   ? t->a_panel
+                                     : PT_PANEL_ROWS;
     float *c = r->c;
-    for (int64_t i0 = 0; i0 < t->m; i0 += PT_TILE_ROWS) {
-        const float *a = t->a + i0 / PT_TILE_ROWS * a_panel;
-        int64_t left = t->m - i0 < PT_TILE_ROWS ? t->m - i0 : PT_TILE_ROWS;
+    for (int64_t i0 = 0; i0 < t->m; i0 += PT_PANEL_ROWS) {
+        const float *a = t->a + i0 / PT_PANEL_ROWS * a_panel;
+        int64_t left = pt_min_i64(t->m - i0, PT_PANEL_ROWS);
         for (int h = 0; left > 0; h++) {
             int rows = tile_heights[h];
             for (; left >= rows; left -= rows) {
                 r->a = a;
                 r->c = c;
-                tile_kernel kernel = kernels[layout][vecs - 1][h];
-                if (n % 16) run_ragged(kernel, r, rows, n);
-                else kernel(r);
-                a += rows * t->a_row;
                 c += rows * r->c_row;
+                a += rows * t->a_row;
+                /* C of the next tile is fetched while this one is computed. */
+                r->next_c = i0 + PT_PANEL_ROWS < t->m ? c : r->c;
+                tile_kernel kernel = kernels[layout][vecs - 1][h];
+                if (n % 16)
+                    run_ragged(kernel, r, rows, n);
+                else
+                    kernel(r);
             }
         }
     }

@@ -566,6 +566,9 @@ PT_SIMD pt_vf pt_vf_scale2(pt_vf a, pt_vf n)
 #endif
 }
 
+/* A hint that the cache line at p (any address) will be wanted soon. */
+PT_SIMD void pt_prefetch(const void *p) { __builtin_prefetch(p, 0, 3); }
+
 /* ---- across lanes, by one fixed tree on every instruction set ----
  * lane i with i+8 (i<8), then i with i+4 (i<4), i with i+2 (i<2), 0 with 1. */
 PT_SIMD float pt_vf_sum(pt_vf a)

@@ -168,6 +168,19 @@ static void set_keys(const layer *l, work *w, int64_t kb, int64_t end)
     w->n_keys = pt_min_i64(l->block_keys, end - w->key0);
 }
 
+/* The block's keys (or values) as columns, for products over D. */
+static void stand_up(const layer *l, const piece *p, const work *w, float *out, const float *keys)
+{
+    pt_pack b = {.out = out,
+                 .src = keys,
+                 .row = 1,
+                 .col = p->key_step,
+                 .k = l->D,
+                 .n = w->n_keys,
+                 .panel = l->D * PT_TILE_COLS};
+    PT_CPU(gemm_pack_b)(&b);
+}
+
 /* out[rows][n_keys] = rows_of · upright keys, over D */
 static void products_over_d(const layer *l, const work *w, float *out, const float *rows_of,
                             const float *upright)
@@ -293,7 +306,7 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
     for (int64_t kb = w.first_key / l->block_keys; kb * l->block_keys < w.end_key; kb++) {
         set_keys(l, &w, kb, w.end_key);
         int64_t at = w.key0 * p.key_step;
-        PT_CPU(gemm_pack_b)(w.k_upright, p.k + at, 1, p.key_step, l->D, w.n_keys);
+        stand_up(l, &p, &w, w.k_upright, p.k + at);
         copy_rows(l, w.v, p.v + at, p.key_step, w.n_keys, 1);
         products_over_d(l, &w, w.s, w.q, w.k_upright);
         for (int64_t r = 0; r < w.n_rows; r++) softmax_row(l, &w, r);
@@ -364,8 +377,8 @@ static void load_keys_backward(const layer *l, const piece *p, work *w, int64_t 
 {
     set_keys(l, w, kb, l->keys);
     int64_t at = w->key0 * p->key_step;
-    PT_CPU(gemm_pack_b)(w->k_upright, p->k + at, 1, p->key_step, l->D, w->n_keys);
-    PT_CPU(gemm_pack_b)(w->v_upright, p->v + at, 1, p->key_step, l->D, w->n_keys);
+    stand_up(l, p, w, w->k_upright, p->k + at);
+    stand_up(l, p, w, w->v_upright, p->v + at);
     copy_rows(l, w->k, p->k + at, p->key_step, w->n_keys, l->scale);
 }
 

@@ -1,6 +1,6 @@
 /* Dropout where the generator's counter passes 2^32: vector kernels add to its low word only, and must carry.
  * SPDX-License-Identifier: MIT */
-#include "ops/op_harness_checks.h"
+#include "ops/test_checks.h"
 
 TEST(low_word_of_the_counter_wraps_inside_a_block)
 {
