@@ -23,7 +23,7 @@
     ((2 * (n_rows) + 2 * UPRIGHT(n_keys) + 4 * (n_keys)) * MAX_D + 2 * (n_rows) * (n_keys) + 320)
 /* Backward: with at least this many (b, kv head) each is one piece of work; with fewer, dk/dv and dq are made
  * apart, over blocks of keys and of rows, at the price of computing the scores twice. */
-#define ENOUGH_PIECES 16
+#define ENOUGH_PIECES 8
 
 void PT_CPU(attention_fwd)(const void *args, pt_pool *pool);
 void PT_CPU(attention_bwd)(const void *args, pt_pool *pool);
@@ -57,7 +57,8 @@ typedef struct work {
     float *dk, *dv;               /* [keys][width] */
     float *s, *ds;                /* [rows][block_keys] */
     float max[BLOCK_ROWS];        /* forward: largest score so far; backward: lse */
-    float total[BLOCK_ROWS];      /* forward: sum of exp(score - max); backward: delta */
+    float total[BLOCK_ROWS * 16]; /* forward: sums of exp(score - max), by lane */
+    float delta[BLOCK_ROWS];      /* backward */
     float shrink[BLOCK_ROWS];     /* forward: what a new maximum makes of older sums */
     int64_t from[BLOCK_ROWS], to[BLOCK_ROWS]; /* keys that each row sees: from <= j < to */
     int64_t
@@ -318,19 +319,20 @@ static void mask_and_max(const layer *l, work *w, int64_t r, int64_t *from, int6
 static void weigh_row(const layer *l, work *w, int64_t r, int64_t from, int64_t to)
 {
     float *s = w->s + r * l->block_keys, *sum = w->sum + r * l->width;
+    float *total = w->total + 16 * r;
     if (w->shrink[r] != 1) {
         pt_vf f = pt_vf_set1(w->shrink[r]);
-        w->total[r] *= w->shrink[r];
+        pt_vf_store(total, pt_vf_mul(pt_vf_load(total), f));
         for (int64_t d = 0; d < l->width; d += 16)
             pt_vf_store(sum + d, pt_vf_mul(pt_vf_load(sum + d), f));
     }
-    pt_vf shift = pt_vf_set1(w->max[r]), total = pt_vf_zero();
+    pt_vf shift = pt_vf_set1(w->max[r]), so_far = pt_vf_load(total);
     for (int64_t j = from; j < to; j += 16) {
-        pt_vf e = pt_vf_exp(pt_vf_sub(pt_vf_load(s + j), shift));
+        pt_vf e = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(s + j), shift));
         pt_vf_store(s + j, e);
-        total = pt_vf_add(total, e);
+        so_far = pt_vf_add(so_far, e);
     }
-    w->total[r] += pt_vf_sum(total);
+    pt_vf_store(total, so_far);
 }
 
 static void softmax(const layer *l, work *w)
@@ -340,7 +342,7 @@ static void softmax(const layer *l, work *w)
     for (int64_t r = 0; r < w->n_rows; r++) mask_and_max(l, w, r, &from[r], &to[r]);
     for (int64_t r = 0; r < w->n_rows; r += 16) {
         pt_vf step = pt_vf_sub(pt_vf_load(w->shrink + r), pt_vf_load(w->max + r));
-        pt_vf_store(w->shrink + r, pt_vf_exp(step));
+        pt_vf_store(w->shrink + r, pt_vf_exp_weight(step));
     }
     for (int64_t r = 0; r < w->n_rows; r++) weigh_row(l, w, r, from[r], to[r]);
 }
@@ -349,11 +351,12 @@ static void store_row(const layer *l, const piece *p, const work *w, int64_t r)
 {
     float *o = pt_floats(&l->a->o) + row_at(l, p, w->row0 + r);
     const float *sum = w->sum + r * l->width;
-    pt_vf total = pt_vf_set1(w->total[r]);
+    float sum_of_weights = pt_vf_sum(pt_vf_load(w->total + 16 * r));
+    pt_vf total = pt_vf_set1(sum_of_weights);
     for (int64_t d = 0; d < l->D; d += 16)
         pt_vf_store_n(o + d, pt_vf_div(pt_vf_load(sum + d), total), pt_min_i64(16, l->D - d));
     if (pt_present(&l->a->lse))
-        pt_floats(&l->a->lse)[stat_at(l, p, w->row0 + r)] = w->max[r] + pt_logf(w->total[r]);
+        pt_floats(&l->a->lse)[stat_at(l, p, w->row0 + r)] = w->max[r] + pt_logf(sum_of_weights);
 }
 
 static void forward_block(void *ctx, int64_t chunk, int thread)
@@ -366,10 +369,8 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
     see_rows(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
     load_rows(l, &p, &w, w.q, pt_floats(&l->a->q), l->scale);
     memset(w.sum, 0, (size_t)(w.n_rows * l->width) * sizeof(float));
-    for (int64_t r = 0; r < BLOCK_ROWS; r++) {
-        w.max[r] = NOTHING;
-        w.total[r] = 0;
-    }
+    for (int64_t r = 0; r < BLOCK_ROWS; r++) w.max[r] = NOTHING;
+    memset(w.total, 0, sizeof w.total);
     for (int64_t kb = w.first_key / l->block_keys; kb * l->block_keys < w.end_key; kb++) {
         see_keys(l, &w, kb, w.end_key);
         cut_strips(&w);
@@ -434,7 +435,7 @@ static void load_rows_backward(const layer *l, const piece *p, work *w)
 {
     int64_t at = stat_at(l, p, w->row0);
     memcpy(w->max, pt_floats(&l->a->lse) + at, (size_t)w->n_rows * sizeof(float));
-    memcpy(w->total, pt_floats(&l->a->delta) + at, (size_t)w->n_rows * sizeof(float));
+    memcpy(w->delta, pt_floats(&l->a->delta) + at, (size_t)w->n_rows * sizeof(float));
     load_rows(l, p, w, w->q, pt_floats(&l->a->q), l->scale);
     load_rows(l, p, w, w->sum, pt_floats(&l->a->d_o), 1);
 }
@@ -454,10 +455,10 @@ static void gradient_row(const layer *l, work *w, int64_t r)
     int64_t from, to;
     float *s = w->s + r * l->block_keys, *ds = w->ds + r * l->block_keys;
     mask_row(l, w, r, &from, &to);
-    pt_vf lse = pt_vf_set1(w->max[r]), delta = pt_vf_set1(w->total[r]);
+    pt_vf lse = pt_vf_set1(w->max[r]), delta = pt_vf_set1(w->delta[r]);
     for (int64_t j = 0; j < from; j++) ds[j] = 0;
     for (int64_t j = from; j < to; j += 16) {
-        pt_vf weight = pt_vf_exp(pt_vf_sub(pt_vf_load(s + j), lse));
+        pt_vf weight = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(s + j), lse));
         pt_vf_store(s + j, weight);
         pt_vf_store(ds + j, pt_vf_mul(weight, pt_vf_sub(pt_vf_load(ds + j), delta)));
     }
