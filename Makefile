@@ -17,7 +17,8 @@ CFLAGS ?= -g1
 # -fno-math-errno, -fno-trapping-math: no errno or FP traps are used; both keep IEEE values. -ffast-math is banned.
 ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DARWIN_C_SOURCE -Isrc -Iinclude $(OPT) \
              -fno-math-errno -fno-trapping-math -ffp-contract=off -pthread $(WARN) \
-             $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
+             $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+             $(CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 # Instruction sets for the *_cpu.c kernels. `base` is plain C for any machine.
@@ -33,6 +34,7 @@ ISA_DEFS := $(foreach i,$(ISAS),-DPT_HAVE_ISA_$(i)=1)
 
 SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TESTS := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*_test.c))
+FUZZ := $(sort $(wildcard fuzz/fuzz_*.c))
 REF := $(filter %_ref.c,$(SRC))
 CPU := $(filter %_cpu.c,$(SRC))
 CLI := $(filter src/cli/%,$(SRC))
@@ -48,15 +50,16 @@ LIB := $(BUILD)/libposttrain.a
 .DEFAULT_GOAL := all
 .PHONY: all
 all: $(BUILD)/posttrain $(LIB) ## build the program and the library
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
 $(BUILD)/posttrain: $(CLI_OBJ) $(LIB)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+	@echo "ld $(@F)"
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 $(LIB): $(LIB_OBJ)
-	@rm -f $@
-	ar rcs $@ $^
+	@rm -f $@ && echo "ar $(@F)"
+	@ar rcs $@ $^
 
 COMPILE = @mkdir -p $(@D) && echo "cc $(patsubst $(BUILD)/obj/%,%,$@)" && \
           $(CC) $(ALL_CFLAGS) $(ISA_DEFS) -MMD -MP -c -o $@ $<
@@ -76,14 +79,121 @@ define test_rule
 .PHONY: $(notdir $(1:.c=))
 $(notdir $(1:.c=)): $(BUILD)/tests/$(notdir $(1:.c=))
 $(BUILD)/tests/$(notdir $(1:.c=)): $(BUILD)/obj/$(1:.c=.o) $$(LIB)
-	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lm
+	@mkdir -p $$(@D) && echo "ld $$(@F)"
+	@$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lm
 endef
 $(foreach t,$(TESTS),$(eval $(call test_rule,$(t))))
+$(BUILD)/tests/cli_test: | $(BUILD)/posttrain
 .PHONY: test-programs
 test-programs: $(TEST_BIN)
 
+# A fuzz target with a main that replays files, for any compiler; and with libFuzzer, for clang.
+$(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/%.o $(BUILD)/obj/fuzz/replay.o $(LIB)
+	@mkdir -p $(@D) && echo "ld $(@F)"
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+$(BUILD)/libfuzzer/%: $(BUILD)/obj/fuzz/%.o $(LIB)
+	@mkdir -p $(@D) && echo "ld $(@F)"
+	@$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+.SECONDARY: $(call obj,$(wildcard fuzz/*.c),)
+
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# ---- what people type ----
+
+CORPUS := $(BUILD)/data/moby-dick.txt
+DEMO := $(BUILD)/demo
+DEMO_ARGS ?= --preset reference --steps 1000 --lr 3e-3 --schedule cosine --warmup 50 \
+             --eval-every 200 --sample-every 200 --save-every 500 --prompt 'The '
+HAVE_CLANG := $(shell command -v clang-19 2>/dev/null)
+
+.PHONY: setup demo corpus test check fuzz
+setup: ## install what is missing to build and test (tools/setup dev: to develop)
+	@tools/setup
+demo: ## train a small model on Moby-Dick and let it write
+	@tools/setup
+	@$(MAKE) --no-print-directory all
+	@tools/get-corpus $(CORPUS)
+	@rm -rf $(DEMO)
+	$(BUILD)/posttrain train --corpus $(CORPUS) --out $(DEMO) $(DEMO_ARGS)
+	@echo; echo 'The model is $(DEMO)/model.tinygpt, the whole run is in $(DEMO)/log.jsonl. Next:'
+	@echo "  $(BUILD)/posttrain sample $(DEMO)/model.tinygpt --prompt 'Call me '"
+	@echo '  $(BUILD)/posttrain eval $(DEMO)/model.tinygpt --corpus FILE'
+	@echo '  $(BUILD)/posttrain train --help'
+corpus: ## fetch the default corpus
+	@tools/get-corpus $(CORPUS)
+test: ## everything that must pass: all tests, natively and as WASM
+	@tools/setup
+	@$(MAKE) --no-print-directory all test-programs
+	@tools/get-corpus $(CORPUS)
+	@$(if $(and $(HAVE_CLANG),$(wildcard tools/wasm-check)),$(MAKE) --no-print-directory wasm-check)
+	@tools/run-tests $(TEST_BIN) tools/selftest
+
+# ---- what a change must pass as well: warnings, sanitizers, fuzz corpora, style ----
+
+TSAN_TESTS ?= threads_test trainer_test linear_test attention_test crossentropy_test
+TSAN_BIN := $(addprefix $(BUILD)/tests/,$(filter $(TSAN_TESTS),$(notdir $(TESTS:.c=))))
+export ASAN_OPTIONS ?= detect_leaks=1:strict_string_checks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export TSAN_OPTIONS ?= halt_on_error=1
+# TSan of gcc 12 cannot start under the largest address randomisation: switch it off where allowed.
+NO_ASLR := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+SUB = $(MAKE) --no-print-directory
+
+check: ## test with sanitizers, replay fuzz corpora, lint
+	+@$(SUB) -k lint
+	+@$(SUB) check-warnings
+	+@$(SUB) check-asan
+	+@$(SUB) check-tsan
+	@echo 'check: all passed'
+.PHONY: check-warnings check-asan check-tsan run-asan run-tsan
+check-warnings: # both compilers; clang without optimisation, for time
+	+@$(SUB) BUILD=$(BUILD)/werror WERROR=-Werror all test-programs
+	+@$(if $(HAVE_CLANG),$(SUB) BUILD=$(BUILD)/werror-clang CC=clang-19 OPT=-O0 WERROR=-Werror all test-programs)
+check-asan:
+	+@$(SUB) BUILD=$(BUILD)/asan SANITIZE=address,undefined OPT=-O1 run-asan
+check-tsan:
+	+@$(SUB) BUILD=$(BUILD)/tsan SANITIZE=thread OPT=-O1 run-tsan
+run-asan: $(TEST_BIN) $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ))
+	@TEST_TIMEOUT=600 tools/run-tests $(TEST_BIN)
+	@set -e; for f in $(FUZZ:fuzz/fuzz_%.c=%); do \
+	    echo "replaying fuzz/corpus/$$f"; $(BUILD)/fuzz/fuzz_$$f fuzz/corpus/$$f; done
+run-tsan: $(TSAN_BIN)
+	@$(if $(TSAN_BIN),TEST_TIMEOUT=600 $(NO_ASLR) tools/run-tests $(TSAN_BIN),echo 'no TSan tests yet')
+
+.PHONY: lint layers size banned format tidy
+lint: layers size banned format-check ops-doc-check tidy ## layers, sizes, banned words, format, analysis
+layers size banned:
+	@tools/$@
+tidy:
+	@tools/lint
+format: ## reformat all C sources (clang-format-14)
+	@tools/format -i
+.PHONY: format-check ops-doc-check
+format-check:
+	@if command -v clang-format-14 >/dev/null; then tools/format; \
+	 else echo 'clang-format-14 is not installed: tools/setup dev'; fi
+ops-doc-check:
+	@awk -f tools/ops-doc.awk src/tensor/ops.def | cmp -s - docs/ops.md || \
+	 { echo 'docs/ops.md is not what src/tensor/ops.def gives: run make docs/ops.md'; exit 1; }
+docs/ops.md: src/tensor/ops.def tools/ops-doc.awk
+	awk -f tools/ops-doc.awk $< > $@.tmp && mv $@.tmp $@
+
+# ---- searching for new inputs that break a reader ----
+
+FUZZ_SECONDS ?= 60
+fuzz: ## search for crashes in every reader with libFuzzer (clang-19), FUZZ_SECONDS each
+	+@$(SUB) BUILD=$(BUILD)/fuzz-clang CC=clang-19 OPT=-O1 SANITIZE=fuzzer-no-link,address,undefined \
+	    run-fuzz
+.PHONY: run-fuzz
+run-fuzz: $(patsubst fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ))
+	@set -e; for f in $(FUZZ:fuzz/fuzz_%.c=%); do \
+	    mkdir -p $(BUILD)/corpus/$$f $(BUILD)/crash fuzz/corpus/$$f; \
+	    $(BUILD)/libfuzzer/fuzz_$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 \
+	        -print_final_stats=1 -artifact_prefix=$(BUILD)/crash/$$f- $(BUILD)/corpus/$$f fuzz/corpus/$$f; done
+
+.PHONY: wasm-check
+wasm-check: ## compile for WASM with clang-19 and run those tests under node
+	@CC=clang-19 tools/wasm-check
 
 .PHONY: clean
 clean: ## remove what was built

@@ -8,10 +8,12 @@
 typedef struct pt_append_file pt_append_file;
 
 /* Opens or makes `path` for appending lines. A last line without its newline (torn by a crash) is
- * moved to `path`.torn, and *torn_bytes (may be NULL) says how many bytes that were. */
+ * moved to the end of `path`.torn, as a line, and *torn_bytes (may be NULL) says how many bytes that
+ * were. Pipes and devices have no torn line. One writer per log. */
 pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *torn_bytes,
                               pt_error *err);
-/* One record, which must end in a newline, in one write. */
+/* One record, which must end in a newline, in one write. On failure the log is as it was; where
+ * even that could not be had, further writes are refused. Errors: BAD_INPUT, IO. */
 pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t n, pt_error *err);
 pt_status pt_append_file_sync(pt_append_file *file, pt_error *err);
 /* NULL is fine. */

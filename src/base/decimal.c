@@ -139,10 +139,8 @@ static void collect_digits(const number *x, pt_big *out, int64_t *exponent)
     pt_big_set(out, 0);
     for (int64_t i = 0; i < x->significant && !more; p++) {
         if (*p == '.') continue;
-        if (i < kept)
-            pt_big_multiply_add(out, 10, (uint32_t)(*p - '0'));
-        else
-            more = *p != '0';
+        if (i < kept) pt_big_multiply_add(out, 10, (uint32_t)(*p - '0'));
+        else more = *p != '0';
         i++;
     }
     if (more) pt_big_multiply_add(out, 10, 1);

@@ -26,10 +26,8 @@ static void split(uint64_t bits, const pt_binary_format *format, uint64_t *m, in
     uint64_t hidden = (uint64_t)1 << (format->precision - 1);
     uint64_t field = (bits & (format->infinity | (hidden - 1))) / hidden;
     *m = bits & (hidden - 1);
-    if (field)
-        *m |= hidden;
-    else
-        field = 1;
+    if (field) *m |= hidden;
+    else field = 1;
     *e = (int)field - 1 + format->min_exponent;
 }
 
@@ -61,10 +59,8 @@ static void expand(double value, digits *out)
     int zeros = __builtin_ctzll(m);
     pt_big_set(&big, m >> zeros);
     e += zeros;
-    if (e >= 0)
-        pt_big_shift_left(&big, e);
-    else
-        pt_big_multiply_pow5(&big, -e);
+    if (e >= 0) pt_big_shift_left(&big, e);
+    else pt_big_multiply_pow5(&big, -e);
     store_digits(&big, out);
     out->exponent = out->n - 1 + (e < 0 ? e : 0);
 }

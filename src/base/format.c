@@ -137,18 +137,24 @@ static void general_text(double v, int precision, float_text *t)
     if (precision == 0) precision = 1;
     /* The style depends on the exponent after rounding to `precision` digits. Zeros at the end are
      * not printed, so digits beyond the last that a double can have do not matter. */
+    char digits[MAX_SIGNIFICANT], *out = t->head;
     int n = precision < MAX_SIGNIFICANT ? precision : MAX_SIGNIFICANT;
-    int e = pt_double_digits(v, n, t->head);
-    if (e < -4 || e >= precision)
-        scientific_text(v, n - 1, t);
-    else
-        fixed_text(v, n - 1 - e < MAX_DECIMALS ? n - 1 - e : MAX_DECIMALS, t);
+    int e = pt_double_digits(v, n, digits);
+    while (n > 1 && digits[n - 1] == '0') n--;
     t->zeros = 0;
-    bool point = false;
-    for (int i = 0; i < t->head_n && !point; i++) point = t->head[i] == '.';
-    if (!point) return;
-    while (t->head[t->head_n - 1] == '0') t->head_n--;
-    if (t->head[t->head_n - 1] == '.') t->head_n--;
+    t->tail_n = 0;
+    bool scientific = e < -4 || e >= precision;
+    int place = scientific ? 0 : e; /* of the first digit, relative to the point */
+    if (place < 0) {
+        memcpy(out, "0.000", 5);
+        out += 1 - place;
+    }
+    for (int i = 0; i < n || place >= 0; i++, place--) {
+        if (place == -1 && i > 0) *out++ = '.';
+        *out++ = i < n ? digits[i] : '0';
+    }
+    t->head_n = (int)(out - t->head);
+    if (scientific) put_exponent(t, e);
 }
 
 static void put_float(writer *w, conversion *c, double v)
@@ -162,12 +168,9 @@ static void put_float(writer *w, conversion *c, double v)
     }
     int precision = c->precision < 0 ? 6 : c->precision;
     float_text t;
-    if (c->kind == 'f')
-        fixed_text(v, precision, &t);
-    else if (c->kind == 'e')
-        scientific_text(v, precision, &t);
-    else
-        general_text(v, precision, &t);
+    if (c->kind == 'f') fixed_text(v, precision, &t);
+    else if (c->kind == 'e') scientific_text(v, precision, &t);
+    else general_text(v, precision, &t);
     int64_t blank = c->width - (int64_t)strlen(sign) - t.head_n - t.zeros - t.tail_n;
     bool zero = c->zero && !c->left;
     if (!c->left && !zero) pad(w, ' ', blank);
@@ -227,16 +230,11 @@ static const char *parse_conversion(const char *fmt, conversion *c, arguments *a
 {
     *c = (conversion){.precision = -1};
     for (;; fmt++) {
-        if (*fmt == '-')
-            c->left = true;
-        else if (*fmt == '0')
-            c->zero = true;
-        else if (*fmt == '+')
-            c->plus = true;
-        else if (*fmt == ' ')
-            c->space = true;
-        else
-            break;
+        if (*fmt == '-') c->left = true;
+        else if (*fmt == '0') c->zero = true;
+        else if (*fmt == '+') c->plus = true;
+        else if (*fmt == ' ') c->space = true;
+        else break;
     }
     c->width = parse_number(&fmt, args);
     if (c->width < 0) {

@@ -1,6 +1,6 @@
 /* Files: the only code that opens one. Reading here; writing in atomic_file.h and append_file.h.
  *
- * Paths are UTF-8, NUL-terminated. Not part of the WASM build. A path in an error message is the
+ * Paths are UTF-8, NUL-terminated, shorter than 4096 bytes. Not part of the WASM build. A path in an error message is the
  * path as given.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_BASE_FS_H
@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-/* A file, whole, read-only. Mapped where the file is a regular one (pages are loaded when touched
+/* A file, whole, read-only. It must not shrink meanwhile: touching a lost page kills the process
+ * (files of this program are replaced, never cut). Mapped where the file is a regular one (pages are loaded when touched
  * and do not count as memory the program asked for), otherwise read into memory (pipes, /dev/stdin).
  * A zero-length file gives size 0 and a valid pointer. */
 typedef struct pt_file_view {
@@ -24,20 +25,27 @@ void pt_file_view_close(pt_file_view *view);
  * files above max_bytes. */
 pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *size, pt_error *err);
 
+/* Hands a file to fn front to back, in pieces of at most 64 KiB (for checksums). */
+pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
+                       void *ctx, pt_error *err);
+
 bool pt_fs_exists(const char *path);
 bool pt_fs_is_folder(const char *path);
 /* Bytes of a regular file, -1 if there is none. */
 int64_t pt_fs_size(const char *path);
 /* Makes the folder and its missing parents. A folder that exists is fine. */
 pt_status pt_fs_make_folder(const char *path, pt_error *err);
-/* Calls fn for each entry name (without . and ..), in byte order of the names. */
+/* Calls fn for each entry name (without . and ..), in byte order of the names; fn may change the
+ * folder. `folder` is also true for a symbolic link to one. Errors: NOT_FOUND (also for a file). */
 pt_status pt_fs_list(const char *path, void (*fn)(void *ctx, const char *name, bool folder),
                      void *ctx, pt_error *err);
-/* Removes one file, or one folder with all in it. Missing is fine. */
+/* Removes one file, or one folder with all in it (64 levels). Missing is fine. Symbolic links are
+ * removed, not followed. Errors: BAD_INPUT for /, . and .. . */
 pt_status pt_fs_remove(const char *path, pt_error *err);
 /* Makes `to` name the same file as `from`, replacing `to` in one atomic step (a hard link and a
  * rename; a copy where links are refused). `from` is never modified afterwards by this program,
- * so the sharing is invisible. */
+ * so the sharing is invisible. A symbolic link at `to` is replaced. On failure `to` is as it was, or,
+ * when only the fsync of its folder failed, new. */
 pt_status pt_fs_publish(const char *from, const char *to, pt_error *err);
 /* Free bytes for this user on the file system that holds path (or its nearest existing parent); -1 unknown. */
 int64_t pt_fs_free_bytes(const char *path);

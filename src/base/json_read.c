@@ -30,8 +30,7 @@ static void find_line(const reader *r, size_t at, long long *line, long long *co
         if (c == '\n') {
             ++*line;
             *column = 1;
-        } else if ((c & 0xc0) != 0x80)
-            ++*column;
+        } else if ((c & 0xc0) != 0x80) ++*column;
     }
 }
 
@@ -48,12 +47,10 @@ static pt_status expected(reader *r, size_t at, const char *wanted)
 {
     char problem[160];
     unsigned char c = at < r->n ? (unsigned char)r->text[at] : 0;
-    if (at >= r->n)
-        pt_format(problem, sizeof problem, "expected %s, found the end", wanted);
+    if (at >= r->n) pt_format(problem, sizeof problem, "expected %s, found the end", wanted);
     else if (c > 0x20 && c < 0x7f)
         pt_format(problem, sizeof problem, "expected %s, found '%c'", wanted, c);
-    else
-        pt_format(problem, sizeof problem, "expected %s, found byte 0x%02x", wanted, c);
+    else pt_format(problem, sizeof problem, "expected %s, found byte 0x%02x", wanted, c);
     return refuse(r, at, problem);
 }
 

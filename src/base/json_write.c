@@ -37,8 +37,7 @@ static void escape_byte(pt_strbuf *out, unsigned char c)
     if (at) {
         char escape[2] = {'\\', names[at - bytes]};
         pt_strbuf_append(out, escape, 2);
-    } else
-        pt_strbuf_printf(out, "\\u%04x", (unsigned)c);
+    } else pt_strbuf_printf(out, "\\u%04x", (unsigned)c);
 }
 
 static void put_string(pt_strbuf *out, const char *bytes, size_t n)
@@ -53,10 +52,8 @@ static void put_string(pt_strbuf *out, const char *bytes, size_t n)
             continue;
         }
         if (i > done) pt_strbuf_append(out, bytes + done, i - done);
-        if (len < 0)
-            pt_strbuf_append(out, "\xef\xbf\xbd", 3); /* U+FFFD */
-        else
-            escape_byte(out, c);
+        if (len < 0) pt_strbuf_append(out, "\xef\xbf\xbd", 3); /* U+FFFD */
+        else escape_byte(out, c);
         i += (size_t)(len < 0 ? -len : len);
         done = i;
     }
@@ -69,8 +66,7 @@ static bool before_value(pt_json_writer *w, const char *key, size_t key_len)
 {
     if (w->depth > PT_JSON_MAX_DEPTH) return false;
     require(w->in_object[w->depth] == (key != NULL), key ? "a key outside an object" : "no key");
-    if (w->depth == 0)
-        require(w->first[0], "a second value at the top");
+    if (w->depth == 0) require(w->first[0], "a second value at the top");
     else {
         if (!w->first[w->depth]) pt_strbuf_putc(w->out, ',');
         new_line(w);
@@ -152,10 +148,8 @@ void pt_json_string_n(pt_json_writer *w, const char *key, const char *bytes, siz
 
 void pt_json_string(pt_json_writer *w, const char *key, const char *text)
 {
-    if (text)
-        pt_json_string_n(w, key, text, strlen(text));
-    else
-        pt_json_null(w, key);
+    if (text) pt_json_string_n(w, key, text, strlen(text));
+    else pt_json_null(w, key);
 }
 
 void pt_json_i64(pt_json_writer *w, const char *key, int64_t value)
@@ -216,8 +210,6 @@ static void put_value(pt_json_writer *w, const char *key, size_t key_len, const 
 
 void pt_json_value(pt_json_writer *w, const char *key, const pt_json *value)
 {
-    if (value)
-        put_value(w, key, key_length(key), value);
-    else
-        pt_json_null(w, key);
+    if (value) put_value(w, key, key_length(key), value);
+    else pt_json_null(w, key);
 }

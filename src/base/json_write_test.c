@@ -102,12 +102,9 @@ TEST(escapes)
         ['\n'] = "\\n", ['\r'] = "\\r",  ['\t'] = "\\t"};
     for (int c = 0; c < 128; c++) {
         char byte = (char)c, want[10];
-        if (shorts[c])
-            snprintf(want, sizeof want, "\"%s\"", shorts[c]);
-        else if (c >= 0x20)
-            snprintf(want, sizeof want, "\"%c\"", c);
-        else
-            snprintf(want, sizeof want, "\"\\u%04x\"", (unsigned)c);
+        if (shorts[c]) snprintf(want, sizeof want, "\"%s\"", shorts[c]);
+        else if (c >= 0x20) snprintf(want, sizeof want, "\"%c\"", c);
+        else snprintf(want, sizeof want, "\"\\u%04x\"", (unsigned)c);
         check_string(&byte, 1, want);
     }
 }

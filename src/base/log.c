@@ -48,8 +48,6 @@ void pt_log_line(pt_log_level level, const char *fmt, ...)
     size_t n = prefix + pt_vformat(line + prefix, sizeof line - prefix, fmt, args);
     va_end(args);
     n = tidy_line(line, sizeof line, n);
-    if (config.sink)
-        config.sink(config.ctx, level, line, n);
-    else
-        pt_platform_log_line(line, n);
+    if (config.sink) config.sink(config.ctx, level, line, n);
+    else pt_platform_log_line(line, n);
 }

@@ -94,10 +94,8 @@ static float sin_from(float x, int quadrant)
         quadrant += (int)k;
     }
     double z = r * r, y;
-    if (quadrant & 1)
-        y = 1 - 0.5 * z + z * z * PT_POLY(z, c);
-    else
-        y = r * (1 + z * PT_POLY(z, s));
+    if (quadrant & 1) y = 1 - 0.5 * z + z * z * PT_POLY(z, c);
+    else y = r * (1 + z * PT_POLY(z, s));
     return (float)(quadrant & 2 ? -y : y);
 }
 

@@ -12,17 +12,13 @@ static uint32_t shift_round_even(uint32_t v, int shift)
 uint16_t pt_half_from_float(float x)
 {
     uint32_t u = pt_float_bits(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff, h;
-    int exponent = (int)(a >> 23); /* biased by 127 */
-    if (a > 0x7f800000)
-        h = 0x7e00 | (a >> 13 & 0x3ff); /* NaN, made quiet */
-    else if (a >= 0x47800000)
-        h = 0x7c00; /* 2^16 and above */
+    int exponent = (int)(a >> 23);                      /* biased by 127 */
+    if (a > 0x7f800000) h = 0x7e00 | (a >> 13 & 0x3ff); /* NaN, made quiet */
+    else if (a >= 0x47800000) h = 0x7c00;               /* 2^16 and above */
     else if (exponent >= 113)
         h = shift_round_even(a - (112u << 23), 13); /* may carry to infinity */
-    else if (exponent >= 102)
-        h = shift_round_even((a & 0x7fffff) | 0x800000, 126 - exponent);
-    else
-        h = 0; /* below half of the smallest subnormal, 2^-25 */
+    else if (exponent >= 102) h = shift_round_even((a & 0x7fffff) | 0x800000, 126 - exponent);
+    else h = 0; /* below half of the smallest subnormal, 2^-25 */
     return (uint16_t)(sign | h);
 }
 

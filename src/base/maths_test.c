@@ -79,10 +79,11 @@ static void measure_around(function *f, double x, int n)
         measure(f, down);
     }
 }
-static void report(const function *f)
+/* The contract is 2 ulp; `limit` is just above the measured worst: losing a low part shows. */
+static void report(const function *f, double limit)
 {
     printf("%s: %.3f ulp at %.17g (%a)\n", f->name, f->worst, f->worst_at, f->worst_at);
-    CHECK(f->worst <= 2);
+    CHECK(f->worst <= limit);
 }
 
 #define SAME(got, want) CHECK(same_value((got), (want)))
@@ -105,7 +106,7 @@ TEST(exp)
     }
     measure_around(&f, 709.782712893384, 200);
     measure_around(&f, -745.1332191019411, 200);
-    report(&f);
+    report(&f, 0.9);
     SAME(pt_exp(0.0), 1.0);
     SAME(pt_exp(-0.0), 1.0);
     SAME(pt_exp(INF), INF);
@@ -126,7 +127,7 @@ TEST(log)
         measure_around(&f, ldexp(sqrt(0.5), k), 10);
     }
     measure_around(&f, 1, 20000);
-    report(&f);
+    report(&f, 1.0);
     SAME(pt_log(1.0), 0.0);
     SAME(pt_log(0.0), -INF);
     SAME(pt_log(-0.0), -INF);
@@ -145,7 +146,7 @@ TEST(erf)
     measure_range(&f, -6.5, 6.5, 100000);
     measure_around(&f, 0.87, 1000);
     measure_around(&f, 6, 1000);
-    report(&f);
+    report(&f, 1.5);
     SAME(pt_erf(0.0), 0.0);
     SAME(pt_erf(-0.0), -0.0);
     SAME(pt_erf(INF), 1.0);
@@ -162,7 +163,7 @@ TEST(tanh)
     measure_around(&f, 0.625, 5000);
     measure_around(&f, 0x1p-28, 1000);
     measure_around(&f, 20, 1000);
-    report(&f);
+    report(&f, 1.5);
     SAME(pt_tanh(0.0), 0.0);
     SAME(pt_tanh(-0.0), -0.0);
     SAME(pt_tanh(INF), 1.0);
@@ -185,7 +186,7 @@ static void measure_trig(function *f)
     measure_around(f, 5.319372648326541e255, 50);
     measure_around(f, 1e22, 50);
     measure_around(f, DBL_MAX, 0);
-    report(f);
+    report(f, 0.85);
 }
 
 TEST(sin)
@@ -244,7 +245,7 @@ TEST(pow)
     }
     for (int e = -1074; e <= 1024; e++) measure_pow(2, e);
     printf("pow: %.3f ulp at %.17g, %.17g\n", pow_worst, pow_worst_x, pow_worst_y);
-    CHECK(pow_worst <= 2);
+    CHECK(pow_worst <= 0.95);
 }
 
 TEST(pow_special_values)
@@ -388,10 +389,8 @@ TEST(half_to_float_and_back)
             CHECK_INT(pt_half_from_float(x), h | 0x200); /* made quiet, payload and sign kept */
             continue;
         }
-        if (magnitude == 0x7c00)
-            CHECK(isinf(x) && (x < 0) == (h >> 15));
-        else
-            SAME((double)x, half_value(h));
+        if (magnitude == 0x7c00) CHECK(isinf(x) && (x < 0) == (h >> 15));
+        else SAME((double)x, half_value(h));
         CHECK_INT(pt_half_from_float(x), h);
     }
 }

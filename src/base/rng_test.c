@@ -49,14 +49,10 @@ TEST(every_input_bit_changes_half_of_the_output)
         for (int bit = 0; bit < 192; bit++) {
             uint64_t seed = at, counter = at * at;
             uint32_t stream = PT_STREAM_TEST, substream = 5, got[4];
-            if (bit < 64)
-                seed ^= (uint64_t)1 << bit;
-            else if (bit < 128)
-                counter ^= (uint64_t)1 << (bit - 64);
-            else if (bit < 160)
-                stream ^= 1u << (bit - 128);
-            else
-                substream ^= 1u << (bit - 160);
+            if (bit < 64) seed ^= (uint64_t)1 << bit;
+            else if (bit < 128) counter ^= (uint64_t)1 << (bit - 64);
+            else if (bit < 160) stream ^= 1u << (bit - 128);
+            else substream ^= 1u << (bit - 160);
             pt_rng_u32x4(seed, stream, substream, counter, got);
             int n = 0;
             for (int i = 0; i < 4; i++) n += __builtin_popcount(base[i] ^ got[i]);

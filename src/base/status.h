@@ -23,6 +23,7 @@
     X(EXISTS, 8, 409, "exists already")                             \
     X(DIVERGED, 9, 500, "training diverged")                        \
     X(INTERRUPTED, 130, 503, "interrupted")                         \
+    X(TERMINATED, 143, 503, "terminated")                           \
     X(PENDING, 10, 202, "still working")                            \
     X(INTERNAL, 70, 500, "internal error")
 

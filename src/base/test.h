@@ -113,8 +113,7 @@ static inline int pt_test_run(int argc, char **argv)
     }
     if (pt_test_skipped)
         printf("%d passed, %d failed, %d skipped\n", passed, failed, pt_test_skipped);
-    else
-        printf("%d passed, %d failed\n", passed, failed);
+    else printf("%d passed, %d failed\n", passed, failed);
     return failed ? 1 : 0;
 }
 #define PT_TEST_MAIN \

@@ -1,6 +1,8 @@
 /* Devices: the part every device shares. SPDX-License-Identifier: MIT */
 #include "device/device.h"
 
+#include "base/platform.h"
+
 pt_status pt_buffer_new(pt_device *device, int64_t bytes, pt_buffer **out, pt_error *err)
 {
     *out = NULL;
@@ -35,9 +37,22 @@ static pt_status refuse_failed_plan(const pt_plan *plan, pt_error *err)
                    "context");
 }
 
+static pt_status refuse_beyond_machine(const pt_plan *plan, pt_error *err)
+{
+    int64_t have = pt_platform_memory_bytes(), need = pt_plan_total_bytes(plan);
+    if (!have || need <= have) return PT_OK;
+    return pt_fail(
+        err, PT_NO_MEMORY,
+        "needs %.1f GB of memory, this machine has %.1f GB: choose a smaller model, batch "
+        "or context, or recompute more",
+        (double)need / 1e9, (double)have / 1e9);
+}
+
 pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err)
 {
     if (plan->failure) return refuse_failed_plan(plan, err);
+    pt_status fits = refuse_beyond_machine(plan, err);
+    if (fits) return fits;
     for (int arena = 0; arena < PT_ARENA_HOST; arena++) {
         if (!plan->arena_bytes[arena]) continue;
         pt_status s = pt_buffer_new(device, plan->arena_bytes[arena], &plan->buffer[arena], err);

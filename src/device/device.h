@@ -60,6 +60,7 @@ struct pt_device {
     const char *detail; /* instruction set or adapter, for people */
     pt_dtype compute;   /* dtype of weights and activations: f32, or f64 on ref */
     int64_t allocated_bytes;
+    int64_t overhead_bytes; /* host memory the device itself takes: thread scratch */
     pt_launch_hook hook;
     void *hook_ctx;
 };

@@ -44,8 +44,10 @@ void pt_sampler_deinit(pt_sampler *s)
     *s = (pt_sampler){0};
 }
 
-static void penalise(pt_sampler *s, double penalty, float *logits, const int32_t *window, int64_t n)
+static void penalise(pt_sampler *s, double penalty, float *logits, const pt_sampler_text *text)
 {
+    const int32_t *window = text->window;
+    int64_t n = text->n;
     if (penalty == 0 || penalty == 1) return;
     for (int64_t i = 0; i < n; i++) {
         int32_t id = window[i];
@@ -127,11 +129,10 @@ static int32_t draw(const pt_candidate *c, int64_t n, double uniform)
     return c[n - 1].id;
 }
 
-pt_status pt_sampler_pick(pt_sampler *s, const pt_sampler_options *o, float *logits,
-                          const int32_t *window, int64_t n, int64_t position, int32_t *out,
-                          pt_error *err)
+pt_status pt_sampler_pick(pt_sampler *s, const pt_sampler_options *o, const pt_sampler_text *text,
+                          float *logits, int32_t *out, pt_error *err)
 {
-    penalise(s, o->repetition_penalty, logits, window, n);
+    penalise(s, o->repetition_penalty, logits, text);
     int64_t best = first_max(logits, s->vocab);
     if (best < 0)
         return pt_fail(err, PT_CORRUPT, "the model gives no finite logit: its weights are damaged");
@@ -145,7 +146,7 @@ pt_status pt_sampler_pick(pt_sampler *s, const pt_sampler_options *o, float *log
     }
     sort_candidates(s->candidates, kept);
     kept = keep(o, s->candidates, kept);
-    *out =
-        draw(s->candidates, kept, pt_rng_uniform(o->seed, PT_STREAM_SAMPLE, 0, (uint64_t)position));
+    *out = draw(s->candidates, kept,
+                pt_rng_uniform(o->seed, PT_STREAM_SAMPLE, 0, (uint64_t)text->position));
     return PT_OK;
 }

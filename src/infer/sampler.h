@@ -29,11 +29,16 @@ typedef struct pt_sampler {
 pt_status pt_sampler_init(pt_sampler *sampler, int64_t vocab, pt_error *err);
 void pt_sampler_deinit(pt_sampler *sampler);
 
-/* Picks a token. logits (vocab) may be changed. window: the n token ids the penalty looks at.
- * position: index of the new token, the counter of its draw. NaN logits are never picked; CORRUPT when no
- * logit is finite. */
-pt_status pt_sampler_pick(pt_sampler *sampler, const pt_sampler_options *options, float *logits,
-                          const int32_t *window, int64_t n, int64_t position, int32_t *out,
-                          pt_error *err);
+/* The text so far. */
+typedef struct pt_sampler_text {
+    const int32_t *window; /* the n token ids that the penalty looks at */
+    int64_t n;
+    int64_t position; /* index of the new token in the text: the counter of its draw */
+} pt_sampler_text;
+
+/* Picks a token. logits (vocab) may be changed. NaN logits are never picked; CORRUPT when no logit is
+ * finite. */
+pt_status pt_sampler_pick(pt_sampler *sampler, const pt_sampler_options *options,
+                          const pt_sampler_text *text, float *logits, int32_t *out, pt_error *err);
 
 #endif

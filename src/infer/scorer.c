@@ -1,6 +1,8 @@
 /* Scoring. SPDX-License-Identifier: MIT */
 #include "infer/scorer.h"
 
+#include "base/maths.h"
+
 struct pt_scorer {
     pt_model *model;
     pt_tensor ids, target; /* (B,T) i32 */
@@ -91,3 +93,12 @@ pt_status pt_scorer_poll(pt_scorer *s, pt_score *total, pt_error *err)
     total->loss_sum += sum;
     return PT_OK;
 }
+
+double pt_score_loss(const pt_score *score)
+{
+    return score->n_targets ? score->loss_sum / (double)score->n_targets : PT_NAN;
+}
+
+double pt_score_perplexity(const pt_score *score) { return pt_exp(pt_score_loss(score)); }
+
+double pt_score_bits(const pt_score *score) { return pt_score_loss(score) / PT_LN2; }

@@ -27,6 +27,10 @@ typedef struct pt_score {
     double loss_sum;   /* minus the sum of log-probabilities of the unmasked targets; nats */
     int64_t n_targets; /* unmasked */
 } pt_score;
+
+double pt_score_loss(const pt_score *score);       /* nats per token; NaN when nothing was scored */
+double pt_score_perplexity(const pt_score *score); /* exp(loss) */
+double pt_score_bits(const pt_score *score); /* loss in bits: per byte, where a token is a byte */
 /* PT_PENDING; or PT_OK, and the batch is added to *total. */
 pt_status pt_scorer_poll(pt_scorer *scorer, pt_score *total, pt_error *err);
 

@@ -42,10 +42,8 @@ pt_status pt_session_new(pt_session **out, const pt_model *model, pt_error *err)
         if (!s->window || !s->logits || !s->wide)
             status = pt_fail(err, PT_NO_MEMORY, "no memory for a session");
     }
-    if (status)
-        pt_session_free(s);
-    else
-        *out = s;
+    if (status) pt_session_free(s);
+    else *out = s;
     return status;
 }
 
@@ -137,8 +135,8 @@ static pt_status take_token(pt_session *s, int32_t *out, pt_error *err)
 {
     if (s->model->device->compute == PT_F64)
         for (int64_t i = 0; i < vocab(s); i++) s->logits[i] = (float)s->wide[i];
-    pt_status status = pt_sampler_pick(&s->sampler, &s->options, s->logits, s->window, s->n,
-                                       s->position, out, err);
+    pt_sampler_text text = {s->window, s->n, s->position};
+    pt_status status = pt_sampler_pick(&s->sampler, &s->options, &text, s->logits, out, err);
     if (status) return status;
     s->window[s->n++] = *out;
     s->position++;

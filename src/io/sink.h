@@ -17,4 +17,9 @@ typedef struct pt_sink {
 /* Appends to `buf`, which must be empty at the start and outlive the sink. Errors: NO_MEMORY. */
 pt_sink pt_sink_to_strbuf(pt_strbuf *buf);
 
+/* Writes into a file that is being made (base/atomic_file.h), which must be empty at the start and
+ * outlive the sink; the caller commits or discards it. Not part of the WASM build (sink_file.c). */
+struct pt_atomic_file;
+pt_sink pt_sink_to_file(struct pt_atomic_file *file);
+
 #endif

@@ -133,7 +133,7 @@ typedef struct pt_tinygpt_desc {
     const pt_json *from;
     const pt_tinygpt_run *run;
     const char *saved_at; /* ISO with milliseconds (pt_clock_iso); required unless `from` has it */
-    const char *corpus;   /* UTF-8; NULL: no corpus in the header */
+    const char *corpus;   /* UTF-8; NULL: no corpus in the header, or that of `from` */
     size_t corpus_len;
     bool drop_corpus; /* leave out the corpus of `from` too */
     /* The whole history; more than 512 points are thinned and losses rounded to 4 decimals as the
@@ -142,9 +142,10 @@ typedef struct pt_tinygpt_desc {
     int64_t n_history;
     const pt_tinygpt_loss *final_loss; /* written unrounded */
     const pt_tinygpt_loss *best_val;   /* step and val */
-    const char *sample;                /* UTF-8, NUL-terminated */
-    /* An object (or NULL) whose members go into the header's "posttrain" object, before our own
-     * `version` and `bodyCrc32c`. */
+    const char *sample;                /* UTF-8; its first 320 UTF-16 units are written */
+    const char *converted_from;        /* the file name of a conversion's source; NULL: none */
+    /* An object (or NULL) whose members go into the header's "posttrain" object; our own
+     * `bodyCrc32c` follows them. */
     const pt_json *posttrain;
 } pt_tinygpt_desc;
 

@@ -1,298 +1,10 @@
-/* A model's life: sizes, memory plan, tensors, weights. The maths is in transformer.c.
+/* A model's life and its weights. Its memory is in model_plan.c, the maths in transformer.c.
  * SPDX-License-Identifier: MIT */
 #include "model/model.h"
 
-#include "base/maths.h"
 #include "ops/ops.h"
 
-/* Places in the plan of the tensors of `struct pt_model`, kept between plan and bind. A place is the
- * address of the tensor to fill and the id of its entry. */
-typedef struct place {
-    pt_tensor *tensor;
-    int64_t id;
-} place;
-
-struct pt_model_ids {
-    place *places;
-    int64_t n, capacity;
-    bool failed;
-};
-
-/* ---- planning ---- */
-
-typedef struct planner {
-    pt_model *m;
-    pt_plan *plan;
-    const char *prefix;
-    int64_t B, T; /* of the largest call */
-} planner;
-
-static void remember(pt_model *m, pt_tensor *tensor, int64_t id)
-{
-    struct pt_model_ids *ids = m->ids;
-    if (ids->n == ids->capacity) {
-        int64_t capacity = ids->capacity ? 2 * ids->capacity : 256;
-        void *grown = pt_realloc(ids->places, (size_t)ids->capacity * sizeof(place),
-                                 (size_t)capacity * sizeof(place));
-        if (!grown) {
-            ids->failed = true;
-            return;
-        }
-        ids->places = grown;
-        ids->capacity = capacity;
-    }
-    ids->places[ids->n++] = (place){tensor, id};
-}
-
-static int64_t place_of(const pt_model *m, const pt_tensor *tensor)
-{
-    for (int64_t i = 0; i < m->ids->n; i++)
-        if (m->ids->places[i].tensor == tensor) return m->ids->places[i].id;
-    return PT_PLAN_NONE;
-}
-
-static int64_t plan_entry(const planner *p, pt_arena_id arena, const char *name, pt_dtype dtype,
-                          const int64_t dim[PT_MAX_RANK])
-{
-    char full[96];
-    pt_format(full, sizeof full, "%s%s", p->prefix, name);
-    return pt_plan_add(p->plan, arena, full, dtype, dim);
-}
-
-/* A tensor of its own in an arena. */
-static void plan_tensor(const planner *p, pt_tensor *tensor, pt_arena_id arena, const char *name,
-                        const int64_t dim[PT_MAX_RANK])
-{
-    pt_dtype dtype = p->m->device->compute;
-    remember(p->m, tensor, plan_entry(p, arena, name, dtype, dim));
-}
-
-/* An activation (B,T,channels). */
-static void plan_activation(const planner *p, pt_tensor *tensor, const char *name, int64_t channels)
-{
-    plan_tensor(p, tensor, PT_ARENA_STEP, name, (int64_t[4]){p->B, p->T, channels, 0});
-}
-
-/* Per-block activations: field, its name, its channels, the flag under which all blocks share one. */
-typedef struct activation {
-    size_t field; /* offset in pt_block_activations */
-    const char *name;
-    int64_t channels; /* 0 = the option is off */
-    int recompute;    /* 0 = always kept when the mode keeps anything */
-} activation;
-
-#define MAX_ACTIVATIONS 20
-
-static int list_activations(const pt_model *m, activation out[MAX_ACTIVATIONS])
-{
-    const pt_model_config *c = &m->config;
-    int64_t q = c->n_heads * c->d_head, kv = c->n_kv_heads * c->d_head;
-    bool layer = c->norm == PT_NORM_LAYER;
-    int64_t lse = m->options.mode == PT_MODEL_TRAIN ? c->n_heads : 0;
-    int64_t gate = c->mlp == PT_MLP_SWIGLU ? c->d_mlp : 0;
-#define FIELD(name) offsetof(pt_block_activations, name), #name
-    const activation list[] = {
-        {FIELD(input), c->d_model, 0},
-        {FIELD(norm1), c->d_model, PT_RECOMPUTE_NORM1},
-        {FIELD(mean1), layer, PT_RECOMPUTE_NORM1},
-        {FIELD(rstd1), 1, PT_RECOMPUTE_NORM1},
-        {FIELD(q_raw), c->qk_norm ? q : 0, PT_RECOMPUTE_QKV},
-        {FIELD(k_raw), c->qk_norm ? kv : 0, PT_RECOMPUTE_QKV},
-        {FIELD(q_rstd), c->qk_norm ? c->n_heads : 0, PT_RECOMPUTE_QKV},
-        {FIELD(k_rstd), c->qk_norm ? c->n_kv_heads : 0, PT_RECOMPUTE_QKV},
-        {FIELD(q), q, PT_RECOMPUTE_QKV},
-        {FIELD(k), kv, PT_RECOMPUTE_QKV},
-        {FIELD(v), kv, PT_RECOMPUTE_QKV},
-        {FIELD(att), q, PT_RECOMPUTE_ATTENTION},
-        {FIELD(lse), lse, PT_RECOMPUTE_ATTENTION},
-        {FIELD(middle), c->d_model, PT_RECOMPUTE_MIDDLE},
-        {FIELD(norm2), c->d_model, PT_RECOMPUTE_NORM2},
-        {FIELD(mean2), layer, PT_RECOMPUTE_NORM2},
-        {FIELD(rstd2), 1, PT_RECOMPUTE_NORM2},
-        {FIELD(gate), gate, PT_RECOMPUTE_HIDDEN},
-        {FIELD(hidden), c->d_mlp, PT_RECOMPUTE_HIDDEN},
-        {FIELD(activated), c->d_mlp, PT_RECOMPUTE_ACTIVATED},
-    };
-#undef FIELD
-    _Static_assert(sizeof list / sizeof list[0] == MAX_ACTIVATIONS, "list_activations");
-    memcpy(out, list, sizeof list);
-    return MAX_ACTIVATIONS;
-}
-
-static pt_tensor *field_of(pt_model *m, int64_t layer, size_t field)
-{
-    return (pt_tensor *)(void *)((char *)&m->blocks[layer] + field);
-}
-
-static void plan_blocks(const planner *p)
-{
-    pt_model *m = p->m;
-    activation list[MAX_ACTIVATIONS];
-    int n = list_activations(m, list);
-    bool keep = m->options.mode == PT_MODEL_TRAIN;
-    char name[96];
-    for (int i = 0; i < n; i++) {
-        if (!list[i].channels) continue;
-        int64_t id = PT_PLAN_NONE;
-        for (int64_t layer = 0; layer < m->config.n_layers; layer++) {
-            bool shared = !keep || (m->options.recompute & list[i].recompute) != 0;
-            if (shared)
-                pt_format(name, sizeof name, "blocks.%s", list[i].name);
-            else
-                pt_format(name, sizeof name, "blocks.%lld.%s", (long long)layer, list[i].name);
-            if (!shared || layer == 0)
-                id = plan_entry(p, PT_ARENA_STEP, name, m->device->compute,
-                                (int64_t[4]){p->B, p->T, list[i].channels, 0});
-            remember(m, field_of(m, layer, list[i].field), id);
-        }
-    }
-}
-
-static void plan_cache(const planner *p)
-{
-    const pt_model_config *c = &p->m->config;
-    int64_t dim[4] = {p->B, c->n_kv_heads, c->ctx, c->d_head};
-    char name[96];
-    for (int64_t layer = 0; layer < c->n_layers; layer++) {
-        pt_format(name, sizeof name, "blocks.%lld.cache_k", (long long)layer);
-        plan_tensor(p, &p->m->blocks[layer].cache_k, PT_ARENA_RUN, name, dim);
-        pt_format(name, sizeof name, "blocks.%lld.cache_v", (long long)layer);
-        plan_tensor(p, &p->m->blocks[layer].cache_v, PT_ARENA_RUN, name, dim);
-    }
-}
-
-static void plan_gradients(const planner *p)
-{
-    pt_model *m = p->m;
-    const pt_model_config *c = &m->config;
-    int64_t q = c->n_heads * c->d_head, kv = c->n_kv_heads * c->d_head;
-    plan_tensor(p, &m->grads.flat, PT_ARENA_RUN, "gradients",
-                (int64_t[4]){m->params.n_elements, 0, 0, 0});
-    plan_activation(p, &m->d_stream, "d_stream", c->d_model);
-    plan_activation(p, &m->d_branch, "d_branch", c->d_model);
-    plan_activation(p, &m->d_hidden, "d_hidden", c->d_mlp);
-    if (c->mlp == PT_MLP_SWIGLU) plan_activation(p, &m->d_gate, "d_gate", c->d_mlp);
-    plan_activation(p, &m->d_q, "d_q", q);
-    plan_activation(p, &m->d_k, "d_k", kv);
-    plan_activation(p, &m->d_v, "d_v", kv);
-    plan_activation(p, &m->d_att, "d_att", q);
-    plan_activation(p, &m->delta, "delta", c->n_heads);
-}
-
-/* Rows of logits held at once: about 4 MiB of them, at least 16 rows. */
-static int64_t default_head_rows(const pt_model *m, int64_t rows)
-{
-    int64_t wanted = pt_max_i64(16, (1 << 20) / m->config.vocab);
-    return pt_min_i64(rows, wanted);
-}
-
-void pt_model_plan(pt_model *m, pt_plan *plan, const char *prefix)
-{
-    const pt_model_config *c = &m->config;
-    planner p = {
-        .m = m, .plan = plan, .prefix = prefix, .B = m->options.batch, .T = m->options.tokens};
-    if (!m->options.share)
-        plan_tensor(&p, &m->weights.flat, PT_ARENA_MODEL, "weights",
-                    (int64_t[4]){m->params.n_elements, 0, 0, 0});
-    plan_blocks(&p);
-    bool train = m->options.mode == PT_MODEL_TRAIN;
-    if (train) {
-        plan_activation(&p, &m->output, "output", c->d_model);
-        plan_gradients(&p);
-    } else { /* the last block's output may replace its input */
-        remember(m, &m->output, place_of(m, &m->blocks[0].input));
-    }
-    plan_activation(&p, &m->branch, "branch", c->d_model);
-    plan_activation(&p, &m->normed, "normed", c->d_model);
-    if (c->norm == PT_NORM_LAYER) plan_activation(&p, &m->mean, "mean", 1);
-    plan_activation(&p, &m->rstd, "rstd", 1);
-    if (c->positions == PT_POSITION_ROPE)
-        plan_tensor(&p, &m->freq, PT_ARENA_MODEL, "rope frequencies",
-                    (int64_t[4]){c->d_head / 2, 0, 0, 0});
-    if (m->options.mode == PT_MODEL_GENERATE) {
-        plan_cache(&p);
-        return;
-    }
-    plan_activation(&p, &m->logp, "logp", 1);
-    plan_activation(&p, &m->lse, "lse", 1);
-    int64_t rows = m->options.head_rows ? m->options.head_rows : default_head_rows(m, p.B * p.T);
-    plan_tensor(&p, &m->logits, PT_ARENA_CALL, "logits", (int64_t[4]){rows, c->vocab, 0, 0});
-}
-
 /* ---- weights ---- */
-
-static pt_tensor view_param(const pt_model *m, const pt_tensor *flat, const char *name)
-{
-    const pt_param *p = pt_params_find(&m->params, name);
-    return p ? pt_param_tensor(p, flat) : (pt_tensor){0};
-}
-
-static pt_linear_weights view_linear(const pt_model *m, const pt_tensor *flat, const char *prefix)
-{
-    char name[64];
-    pt_linear_weights w;
-    pt_format(name, sizeof name, "%s.weight", prefix);
-    w.w = view_param(m, flat, name);
-    pt_format(name, sizeof name, "%s.bias", prefix);
-    w.b = view_param(m, flat, name);
-    return w;
-}
-
-static void view_block(const pt_model *m, const pt_tensor *flat, int64_t layer,
-                       pt_block_weights *out)
-{
-    const struct {
-        const char *name;
-        pt_linear_weights *to;
-    } linears[] = {
-        {"ln1", &out->norm1},        {"attn.q_proj", &out->q}, {"attn.k_proj", &out->k},
-        {"attn.v_proj", &out->v},    {"attn.o_proj", &out->o}, {"ln2", &out->norm2},
-        {"mlp.fc_gate", &out->gate}, {"mlp.fc_in", &out->in},  {"mlp.fc_out", &out->out}};
-    char name[64];
-    for (size_t i = 0; i < sizeof linears / sizeof linears[0]; i++) {
-        pt_format(name, sizeof name, "blocks.%lld.%s", (long long)layer, linears[i].name);
-        *linears[i].to = view_linear(m, flat, name);
-    }
-    pt_format(name, sizeof name, "blocks.%lld.attn.q_norm.weight", (long long)layer);
-    out->q_norm = view_param(m, flat, name);
-    pt_format(name, sizeof name, "blocks.%lld.attn.k_norm.weight", (long long)layer);
-    out->k_norm = view_param(m, flat, name);
-}
-
-static void view_weights(const pt_model *m, pt_weights *w)
-{
-    const pt_tensor *flat = &w->flat;
-    w->token = view_param(m, flat, "token_embedding.weight");
-    w->position = view_param(m, flat, "position_embedding.weight");
-    w->head = view_param(m, flat, "head.weight");
-    w->norm = view_linear(m, flat, "ln_final");
-    for (int64_t i = 0; i < m->config.n_layers; i++) view_block(m, flat, i, &w->blocks[i]);
-}
-
-static pt_status upload_frequencies(pt_model *m, pt_error *err)
-{
-    double exact[128];
-    float rounded[128];
-    int64_t n = m->config.d_head / 2;
-    for (int64_t i = 0; i < n; i++) {
-        double power = -2.0 * (double)i / (double)m->config.d_head;
-        exact[i] = pt_pow(m->config.rope_theta, power);
-        rounded[i] = (float)exact[i];
-    }
-    const void *values = m->device->compute == PT_F64 ? (const void *)exact : rounded;
-    return pt_upload(m->device, &m->freq, values, pt_tensor_bytes(&m->freq), err);
-}
-
-pt_status pt_model_bind(pt_model *m, const pt_plan *plan, pt_error *err)
-{
-    if (m->ids->failed) return pt_fail(err, PT_NO_MEMORY, "no memory to plan the model");
-    for (int64_t i = 0; i < m->ids->n; i++)
-        *m->ids->places[i].tensor = pt_plan_tensor(plan, m->ids->places[i].id);
-    if (m->options.share) m->weights.flat = m->options.share->weights.flat;
-    view_weights(m, &m->weights);
-    if (m->grads.blocks) view_weights(m, &m->grads);
-    return pt_present(&m->freq) ? upload_frequencies(m, err) : PT_OK;
-}
 
 #define CHUNK (1 << 14)  /* elements filled by one thread at a time */
 #define STAGED (1 << 18) /* elements between uploads */
@@ -312,17 +24,25 @@ static void fill_chunk(void *ctx, int64_t chunk, int thread)
     pt_params_fill(job->params, job->index, job->seed, job->first + at, n, job->out + at);
 }
 
-/* n floats into the parameter from element `first`, widened where the device computes in double. */
-static pt_status upload_floats(pt_model *m, int64_t index, int64_t first, int64_t n,
-                               const float *values, double *wide, pt_error *err)
+/* n floats of one parameter from element `first`, on their way to the device. */
+typedef struct upload_job {
+    int64_t index, first, n;
+    const float *values;
+    double *wide; /* room for n, where the device computes in double */
+} upload_job;
+
+static pt_status upload_floats(pt_model *m, const upload_job *job, pt_error *err)
 {
-    pt_tensor t = pt_param_tensor(&m->params.list[index], &m->weights.flat);
-    t = pt_view(&t, m->params.list[index].n, 0, 0, 0);
-    t = pt_slice(&t, first, n);
-    if (m->device->compute == PT_F32)
-        return pt_upload(m->device, &t, values, n * (int64_t)sizeof *values, err);
-    for (int64_t i = 0; i < n; i++) wide[i] = (double)values[i];
-    return pt_upload(m->device, &t, wide, n * (int64_t)sizeof *wide, err);
+    const pt_param *p = &m->params.list[job->index];
+    pt_tensor t = pt_param_tensor(p, &m->weights.flat);
+    t = pt_view(&t, p->n, 0, 0, 0);
+    t = pt_slice(&t, job->first, job->n);
+    const void *from = job->values;
+    if (m->device->compute == PT_F64) {
+        for (int64_t i = 0; i < job->n; i++) job->wide[i] = (double)job->values[i];
+        from = job->wide;
+    }
+    return pt_upload(m->device, &t, from, pt_tensor_bytes(&t), err);
 }
 
 pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_error *err)
@@ -333,9 +53,10 @@ pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_er
     for (int64_t i = 0; i < m->params.n && s == PT_OK; i++) {
         for (int64_t first = 0; first < m->params.list[i].n && s == PT_OK; first += STAGED) {
             int64_t n = pt_min_i64(STAGED, m->params.list[i].n - first);
-            fill_job job = {&m->params, i, first, n, seed, staged};
-            pt_pool_run(pool, pt_div_up(n, CHUNK), fill_chunk, &job);
-            s = upload_floats(m, i, first, n, staged, wide, err);
+            fill_job fill = {&m->params, i, first, n, seed, staged};
+            upload_job upload = {i, first, n, staged, wide};
+            pt_pool_run(pool, pt_div_up(n, CHUNK), fill_chunk, &fill);
+            s = upload_floats(m, &upload, err);
         }
     }
     pt_free(staged);
@@ -346,11 +67,11 @@ pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_er
 pt_status pt_model_set_weight(pt_model *m, int64_t index, const float *values, pt_error *err)
 {
     int64_t n = m->params.list[index].n;
-    if (m->device->compute == PT_F32) return upload_floats(m, index, 0, n, values, NULL, err);
-    double *wide = pt_alloc((size_t)n * sizeof *wide);
-    if (!wide) return pt_fail(err, PT_NO_MEMORY, "no memory for a weight of %lld", (long long)n);
-    pt_status s = upload_floats(m, index, 0, n, values, wide, err);
-    pt_free(wide);
+    upload_job job = {.index = index, .n = n, .values = values};
+    if (m->device->compute == PT_F64 && !(job.wide = pt_alloc((size_t)n * sizeof(double))))
+        return pt_fail(err, PT_NO_MEMORY, "no memory for a weight of %lld", (long long)n);
+    pt_status s = upload_floats(m, &job, err);
+    pt_free(job.wide);
     return s;
 }
 
@@ -401,19 +122,16 @@ pt_status pt_model_new(pt_model **out, pt_device *device, const pt_model_config 
     m->options = *options;
     if (!m->options.tokens) m->options.tokens = config->ctx;
     size_t layers = (size_t)config->n_layers;
-    m->ids = pt_alloc(sizeof *m->ids);
     m->blocks = pt_alloc(layers * sizeof *m->blocks);
     m->weights.blocks = pt_alloc(layers * sizeof *m->weights.blocks);
     bool train = options->mode == PT_MODEL_TRAIN;
     if (train) m->grads.blocks = pt_alloc(layers * sizeof *m->grads.blocks);
-    if (!m->ids || !m->blocks || !m->weights.blocks || (train && !m->grads.blocks))
+    if (!m->blocks || !m->weights.blocks || (train && !m->grads.blocks))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for a model of %zu layers", layers);
     if (s == PT_OK) s = pt_params_init(&m->params, config, err);
     if (s == PT_OK) s = require_ops(m, err);
-    if (s)
-        pt_model_free(m);
-    else
-        *out = m;
+    if (s) pt_model_free(m);
+    else *out = m;
     return s;
 }
 
@@ -421,8 +139,7 @@ void pt_model_free(pt_model *m)
 {
     if (!m) return;
     pt_params_deinit(&m->params);
-    if (m->ids) pt_free(m->ids->places);
-    pt_free(m->ids);
+    pt_free(m->places.list);
     pt_free(m->blocks);
     pt_free(m->weights.blocks);
     pt_free(m->grads.blocks);

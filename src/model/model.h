@@ -83,6 +83,12 @@ typedef struct pt_batch {
     bool train;           /* dropout on */
 } pt_batch;
 
+/* A tensor to fill, and the id of its entry in the plan. */
+typedef struct pt_model_place {
+    pt_tensor *tensor;
+    int64_t id;
+} pt_model_place;
+
 struct pt_model {
     pt_device *device;
     pt_model_config config;
@@ -97,7 +103,11 @@ struct pt_model {
     pt_tensor logp, lse;          /* (B,T) */
     pt_tensor freq;               /* (D/2): rope */
     pt_tensor d_stream, d_branch, d_hidden, d_gate, d_q, d_k, d_v, d_att, delta; /* TRAIN */
-    struct pt_model_ids *ids; /* places in the plan, between plan and bind */
+    struct {
+        pt_model_place *list;
+        int64_t n, capacity;
+        bool failed;
+    } places; /* of these tensors in the plan, kept between plan and bind */
 };
 
 /* A completed config is checked, and the device asked for every op that the mode needs.

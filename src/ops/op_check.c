@@ -32,22 +32,17 @@ static void need(pt_op_check *c, const pt_tensor *t, pt_dtype dtype, const char 
     }
     const pt_device *device = t->buffer->device;
     if (!c->device) c->device = device;
-    if (device != c->device)
-        fail_tensor(c, name, "lives on another device:", t);
-    else if (t->dtype != dtype)
-        fail_tensor(c, name, "has the wrong dtype:", t);
-    else if (!well_formed(t))
-        fail_tensor(c, name, "has a malformed shape or offset:", t);
+    if (device != c->device) fail_tensor(c, name, "lives on another device:", t);
+    else if (t->dtype != dtype) fail_tensor(c, name, "has the wrong dtype:", t);
+    else if (!well_formed(t)) fail_tensor(c, name, "has a malformed shape or offset:", t);
 }
 
 void pt_need_real(pt_op_check *c, const pt_tensor *t, const char *name)
 {
     bool real = !pt_present(t) || pt_is_real(t);
     pt_dtype compute = pt_present(t) ? t->buffer->device->compute : PT_F32;
-    if (real)
-        need(c, t, compute, name);
-    else
-        fail_tensor(c, name, "must be f32 or f64, is", t);
+    if (real) need(c, t, compute, name);
+    else fail_tensor(c, name, "must be f32 or f64, is", t);
 }
 
 void pt_need_ints(pt_op_check *c, const pt_tensor *t, const char *name)

@@ -94,10 +94,8 @@ const char *pt_plan_name_of(const pt_plan *plan, const pt_tensor *t)
 
 static void print_bytes(pt_strbuf *out, int64_t bytes)
 {
-    if (bytes >= 10 * 1024 * 1024)
-        pt_strbuf_printf(out, "%10.1f MiB", (double)bytes / 1048576.0);
-    else
-        pt_strbuf_printf(out, "%10.1f KiB", (double)bytes / 1024.0);
+    if (bytes >= 10 * 1024 * 1024) pt_strbuf_printf(out, "%10.1f MiB", (double)bytes / 1048576.0);
+    else pt_strbuf_printf(out, "%10.1f KiB", (double)bytes / 1024.0);
 }
 
 void pt_plan_print(const pt_plan *plan, pt_strbuf *out)

@@ -75,7 +75,7 @@ bool pt_same_shape(const pt_tensor *a, const pt_tensor *b)
 void pt_tensor_describe(const pt_tensor *t, char *out, size_t cap)
 {
     size_t n = 0;
-    for (int i = 0; i < t->rank && n < cap; i++)
+    for (int i = 0; i < t->rank && i < PT_MAX_RANK && n < cap; i++)
         n += pt_format(out + n, cap - n, "%s%lld", i ? "," : "[", (long long)t->dim[i]);
     if (n < cap) pt_format(out + n, cap - n, "] %s", pt_dtype_name(t->dtype));
 }

@@ -22,23 +22,22 @@ void pt_windows_fill(const pt_windows *w, int64_t g, int64_t B, int32_t *ids, in
     }
 }
 
-pt_status pt_data_split(const uint8_t *bytes, int64_t n, int64_t T, uint64_t seed,
-                        pt_windows *train, pt_windows *validate, pt_error *err)
+pt_status pt_data_split(const pt_windows *whole, pt_windows *train, pt_windows *validate,
+                        pt_error *err)
 {
+    int64_t n = whole->n, T = whole->T, held_out = pt_div_up(n, 10);
     if (n < T + 1)
         return pt_fail(
             err, PT_BAD_INPUT,
             "the corpus has %lld bytes, a context of %lld needs at least %lld: give more "
             "text or a smaller --ctx",
             (long long)n, (long long)T, (long long)T + 1);
-    int64_t held_out = pt_div_up(n, 10);
     if (held_out < T + 1 || n - held_out < T + 1) held_out = 0;
-    *train = (pt_windows){
-        .bytes = bytes, .n = n - held_out, .T = T, .seed = seed, .stream = PT_STREAM_BATCH};
-    *validate = (pt_windows){.bytes = bytes + train->n,
-                             .n = held_out,
-                             .T = T,
-                             .seed = seed,
-                             .stream = PT_STREAM_VALIDATE};
+    *train = *validate = *whole;
+    train->n = n - held_out;
+    train->stream = PT_STREAM_BATCH;
+    validate->bytes = whole->bytes + train->n;
+    validate->n = held_out;
+    validate->stream = PT_STREAM_VALIDATE;
     return PT_OK;
 }

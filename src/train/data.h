@@ -30,10 +30,10 @@ int64_t pt_windows_start(const pt_windows *windows, int64_t g);
 void pt_windows_fill(const pt_windows *windows, int64_t g, int64_t B, int32_t *ids,
                      int32_t *targets);
 
-/* The 90/10 split by position: the first n - ceil(n/10) bytes train, the rest validates. Where either part would be
+/* The 90/10 split by position of `whole` (bytes, n, T and seed are used): the first n - ceil(n/10) bytes train, the rest validates. Where either part would be
  * too short for one window everything trains and nothing validates (validate.n = 0).
  * BAD_INPUT when the corpus is shorter than T + 1. */
-pt_status pt_data_split(const uint8_t *bytes, int64_t n, int64_t T, uint64_t seed,
-                        pt_windows *train, pt_windows *validate, pt_error *err);
+pt_status pt_data_split(const pt_windows *whole, pt_windows *train, pt_windows *validate,
+                        pt_error *err);
 
 #endif

@@ -127,6 +127,7 @@ pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_e
     cpu->base.name = "cpu";
     cpu->base.detail = isa->name;
     cpu->base.compute = PT_F32;
+    cpu->base.overhead_bytes = (int64_t)pt_pool_threads(cpu->pool) * PT_CPU_SCRATCH_BYTES;
     cpu->table = pt_ref_table_f32;
     isa->fill(&cpu->table);
     *out = &cpu->base;

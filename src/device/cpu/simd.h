@@ -446,9 +446,9 @@ PT_SIMD pt_vi pt_vi_load_quads(const uint32_t *p, int64_t step)
     a = _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + 2 * step)), 2);
     return _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + 3 * step)), 3);
 #elif PT_PART_LANES == 8
-    return (pt_vi){_mm256_loadu2_m128i((const __m128i_u *)(p + step), (const __m128i_u *)p),
-                   _mm256_loadu2_m128i((const __m128i_u *)(p + 3 * step),
-                                       (const __m128i_u *)(p + 2 * step))};
+    return (pt_vi){
+        _mm256_loadu2_m128i((const __m128i_u *)(p + step), (const __m128i_u *)p),
+        _mm256_loadu2_m128i((const __m128i_u *)(p + 3 * step), (const __m128i_u *)(p + 2 * step))};
 #else
     return (pt_vi){ip_load(p), ip_load(p + step), ip_load(p + 2 * step), ip_load(p + 3 * step)};
 #endif

@@ -13,13 +13,15 @@ void PT_CPU(PT_SIMD_MATHS_NAME)(pt_simd_maths which, int64_t n, const float *x, 
 
 static inline pt_vf apply(pt_simd_maths which, pt_vf x)
 {
+    pt_vf e, cdf = pt_vf_normal_cdf(x, &e);
     switch (which) {
     case PT_SIMD_EXP: return pt_vf_exp(x);
     case PT_SIMD_LOG: return pt_vf_log(x);
     case PT_SIMD_TANH: return pt_vf_tanh(x);
     case PT_SIMD_ERF: return pt_vf_erf(x);
     case PT_SIMD_SIGMOID: return pt_vf_sigmoid(x);
-    default: return x;
+    case PT_SIMD_NORMAL_CDF: return cdf;
+    default: return e;
     }
 }
 

@@ -134,6 +134,30 @@ TEST(strict_bits_are_the_same_on_every_isa)
         }
 }
 
+/* The bounds are those that simd_maths.h states. */
+TEST(normal_distribution)
+{
+    for (int i = 0; i < N_ENTRIES; i++) {
+        if (!machine_runs(entries[i].isa)) continue;
+        for (int block = 0; block < 64; block++) {
+            for (int j = 0; j < BLOCK; j++)
+                in[j] = (float)(block * BLOCK + j - 32 * BLOCK) * (13.0f / (32 * BLOCK));
+            entries[i].fused(PT_SIMD_NORMAL_CDF, BLOCK, in, out);
+            entries[i].fused(PT_SIMD_NORMAL_E, BLOCK, in, other);
+            for (int j = 0; j < BLOCK; j++) {
+                double x = (double)in[j], cdf = 0.5 * erfc(-x * sqrt(0.5)), e = exp(-0.5 * x * x);
+                double tail = cdf < 0.5 ? cdf : 1 - cdf;
+                CHECK_CLOSE(out[j], cdf, (5e-7 + 5e-8 * x * x) * tail + 6e-8 * cdf);
+                CHECK_CLOSE(other[j], e, (1.2e-7 + 8e-8 * x * x) * e);
+            }
+        }
+        in[0] = -INFINITY, in[1] = INFINITY, in[2] = NAN, in[3] = 0.0f;
+        entries[i].fused(PT_SIMD_NORMAL_CDF, 4, in, out);
+        CHECK(out[0] == 0.0f && out[1] == 1.0f && isnan(out[2]));
+        CHECK_CLOSE(out[3], 0.5, 6e-8);
+    }
+}
+
 static float one_of(maths_fn run, pt_simd_maths which, float x)
 {
     float y = 0;

@@ -17,7 +17,8 @@ void PT_REF(adamw_fwd)(const void *args, pt_pool *pool)
         double grad = factor * (double)g[i], w_old = (double)w[i];
         double m_new = a->beta1 * (double)m[i] + (1 - a->beta1) * grad;
         double v_new = a->beta2 * (double)v[i] + (1 - a->beta2) * grad * grad;
-        double shrink = a->weight_decay * (double)decay[i / PT_ADAMW_BLOCK] * w_old;
+        int64_t block = i / PT_ADAMW_BLOCK;
+        double shrink = a->weight_decay * (double)decay[block] * w_old;
         w[i] = (pt_real)(w_old - lr * (m_new * c1 / (pt_sqrt(v_new * c2) + a->eps) + shrink));
         m[i] = (pt_real)m_new;
         v[i] = (pt_real)v_new;

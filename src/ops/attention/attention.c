@@ -73,9 +73,7 @@ pt_status pt_attention_check(const pt_attention_args *a, pt_pass pass, pt_error 
     pt_may_ints(&c, &a->doc_start, "doc_start");
     pt_may_ints(&c, &a->offset, "offset");
     pt_may_ints(&c, &a->slot, "slot");
-    if (pass == PT_FORWARD)
-        check_forward(&c, a);
-    else
-        check_backward(&c, a);
+    if (pass == PT_FORWARD) check_forward(&c, a);
+    else check_backward(&c, a);
     return c.status;
 }

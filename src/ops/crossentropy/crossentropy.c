@@ -21,10 +21,8 @@ pt_status pt_crossentropy_check(const pt_crossentropy_args *a, pt_pass pass, pt_
     pt_need_real(&c, &a->w, "w");
     pt_need_ints(&c, &a->target, "target");
     pt_need_real(&c, &a->logits, "logits");
-    if (forward)
-        pt_need_real(&c, &a->logp, "logp");
-    else
-        pt_may_real(&c, &a->logp, "logp");
+    if (forward) pt_need_real(&c, &a->logp, "logp");
+    else pt_may_real(&c, &a->logp, "logp");
     pt_may_real(&c, &a->lse, "lse");
     if (c.status) return c.status;
 

@@ -53,9 +53,7 @@ static void check_backward(pt_op_check *c, const pt_layernorm_args *a)
 pt_status pt_layernorm_check(const pt_layernorm_args *a, pt_pass pass, pt_error *err)
 {
     pt_op_check c = {.op = "layernorm", .err = err};
-    if (pass == PT_FORWARD)
-        check_forward(&c, a);
-    else
-        check_backward(&c, a);
+    if (pass == PT_FORWARD) check_forward(&c, a);
+    else check_backward(&c, a);
     return c.status;
 }

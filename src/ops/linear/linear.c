@@ -45,9 +45,7 @@ static void check_backward(pt_op_check *c, const pt_linear_args *a)
 pt_status pt_linear_check(const pt_linear_args *a, pt_pass pass, pt_error *err)
 {
     pt_op_check c = {.op = "linear", .err = err};
-    if (pass == PT_FORWARD)
-        check_forward(&c, a);
-    else
-        check_backward(&c, a);
+    if (pass == PT_FORWARD) check_forward(&c, a);
+    else check_backward(&c, a);
     return c.status;
 }

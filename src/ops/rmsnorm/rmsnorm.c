@@ -43,9 +43,7 @@ static void check_backward(pt_op_check *c, const pt_rmsnorm_args *a)
 pt_status pt_rmsnorm_check(const pt_rmsnorm_args *a, pt_pass pass, pt_error *err)
 {
     pt_op_check c = {.op = "rmsnorm", .err = err};
-    if (pass == PT_FORWARD)
-        check_forward(&c, a);
-    else
-        check_backward(&c, a);
+    if (pass == PT_FORWARD) check_forward(&c, a);
+    else check_backward(&c, a);
     return c.status;
 }

@@ -1,0 +1,183 @@
+/* Logs that only grow. SPDX-License-Identifier: MIT */
+#include "base/append_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs_calls.h"
+
+#define CHUNK_BYTES 65536
+
+struct pt_append_file {
+    char path[PT_FS_PATH_MAX];
+    int fd;
+    bool regular; /* not a pipe or device, which have no length and no torn line */
+    bool failed;  /* ends in a part of a record that could not be taken back */
+};
+
+static int read_at(int fd, char *bytes, int64_t n, int64_t offset)
+{
+    while (n > 0) {
+        ssize_t got = pread(fd, bytes, (size_t)n, (off_t)offset);
+        if (got == 0) return EIO; /* shorter than it was */
+        if (got < 0 && errno != EINTR) return errno;
+        if (got > 0) bytes += got, offset += got, n -= got;
+    }
+    return 0;
+}
+
+/* Where the last line that has its newline ends. */
+static int whole_end(int fd, int64_t size, char *chunk, int64_t *end)
+{
+    for (int64_t to = size; to > 0;) {
+        int64_t from = pt_max_i64(0, to - CHUNK_BYTES);
+        int error = read_at(fd, chunk, to - from, from);
+        if (error) return error;
+        for (int64_t i = to - from; i > 0; i--) {
+            if (chunk[i - 1] != '\n') continue;
+            *end = from + i;
+            return 0;
+        }
+        to = from;
+    }
+    *end = 0;
+    return 0;
+}
+
+static int truncate_to(int fd, int64_t size)
+{
+    while (ftruncate(fd, (off_t)size) != 0)
+        if (errno != EINTR) return errno;
+    return 0;
+}
+
+static int copy_range(int from_fd, int64_t from, int64_t to, int to_fd, char *chunk)
+{
+    while (from < to) {
+        int64_t n = pt_min_i64(CHUNK_BYTES, to - from);
+        int error = read_at(from_fd, chunk, n, from);
+        if (!error) error = pt_fs_call_write(to_fd, chunk, n, NULL);
+        if (error) return error;
+        from += n;
+    }
+    return pt_fs_call_write(to_fd, "\n", 1, NULL);
+}
+
+/* Appends bytes [from, to) of the log and a newline to `path`.torn, and makes that durable. On
+ * failure .torn is as long as it was. */
+static int keep_torn(const pt_append_file *file, int64_t from, int64_t to, char *chunk)
+{
+    char name[PT_FS_PATH_MAX];
+    size_t n = strlen(file->path);
+    if (n + sizeof ".torn" > sizeof name) return ENAMETOOLONG;
+    memcpy(name, file->path, n);
+    memcpy(name + n, ".torn", sizeof ".torn");
+    int fd = pt_fs_call_open(name, O_WRONLY | O_CREAT | O_APPEND);
+    if (fd < 0) return -fd;
+    struct stat before;
+    int error = fstat(fd, &before) == 0 ? 0 : errno;
+    if (!error) {
+        error = copy_range(file->fd, from, to, fd, chunk);
+        if (!error) error = pt_fs_call_sync(fd);
+        if (!error) error = pt_fs_call_sync_parent(name);
+        if (error) truncate_to(fd, before.st_size);
+    }
+    close(fd);
+    return error;
+}
+
+/* The torn part leaves the log only once it is safe elsewhere. */
+static int set_torn_aside(pt_append_file *file, int64_t size, int64_t *torn_bytes)
+{
+    char *chunk = pt_alloc(CHUNK_BYTES);
+    if (!chunk) return ENOMEM;
+    int64_t end = 0;
+    int error = whole_end(file->fd, size, chunk, &end);
+    if (!error && end < size) {
+        error = keep_torn(file, end, size, chunk);
+        if (!error) error = truncate_to(file->fd, end);
+        if (!error) error = pt_fs_call_sync(file->fd);
+        if (!error) *torn_bytes = size - end;
+    }
+    pt_free(chunk);
+    return error;
+}
+
+static int open_log(pt_append_file *file, int64_t *torn_bytes)
+{
+    bool is_new = !pt_fs_exists(file->path);
+    file->fd = pt_fs_call_open(file->path, O_RDWR | O_CREAT | O_APPEND);
+    if (file->fd == -EINVAL || file->fd == -EACCES || file->fd == -ENXIO) /* write-only devices */
+        file->fd = pt_fs_call_open(file->path, O_WRONLY | O_APPEND);
+    if (file->fd < 0) return -file->fd;
+    struct stat info;
+    int error = fstat(file->fd, &info) == 0 ? 0 : errno;
+    file->regular = !error && S_ISREG(info.st_mode);
+    if (file->regular) error = set_torn_aside(file, info.st_size, torn_bytes);
+    if (!error && is_new) error = pt_fs_call_sync_parent(file->path);
+    if (error) close(file->fd);
+    return error;
+}
+
+pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *torn_bytes,
+                              pt_error *err)
+{
+    int64_t torn = 0;
+    *out = NULL;
+    size_t n = strlen(path);
+    if (n >= PT_FS_PATH_MAX) return pt_fs_fail(err, ENAMETOOLONG, "append to", path);
+    pt_append_file *file = pt_alloc(sizeof *file);
+    if (!file) return pt_fail(err, PT_NO_MEMORY, "no memory to open '%s'", path);
+    memcpy(file->path, path, n + 1);
+    int error = open_log(file, &torn);
+    if (torn_bytes) *torn_bytes = torn;
+    if (error) {
+        pt_free(file);
+        return pt_fs_fail(err, error, "append to", path);
+    }
+    *out = file;
+    return PT_OK;
+}
+
+/* A record of which only `done` bytes arrived is taken back, so that the next one does not continue
+ * it; unless the file is longer than that explains: then somebody else writes too. */
+static void take_back(pt_append_file *file, int64_t before, int64_t done)
+{
+    struct stat info;
+    if (done == 0) return;
+    file->failed = fstat(file->fd, &info) != 0 || info.st_size != before + done ||
+                   truncate_to(file->fd, before) != 0;
+}
+
+pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t n, pt_error *err)
+{
+    if (n <= 0 || record[n - 1] != '\n')
+        return pt_fail(err, PT_BAD_INPUT, "a record for '%s' must end in a newline", file->path);
+    if (file->failed)
+        return pt_fail(err, PT_IO, "cannot append to '%s': it ends in half a record; open it again",
+                       file->path);
+    struct stat info;
+    if (fstat(file->fd, &info) != 0) return pt_fs_fail(err, errno, "append to", file->path);
+    int64_t done = 0;
+    int error = pt_fs_call_write(file->fd, record, n, &done);
+    if (!error) return PT_OK;
+    if (file->regular) take_back(file, info.st_size, done);
+    return pt_fs_fail(err, error, "append to", file->path);
+}
+
+pt_status pt_append_file_sync(pt_append_file *file, pt_error *err)
+{
+    int error = pt_fs_call_sync(file->fd);
+    if (!file->regular && (error == EINVAL || error == ENOTSUP)) error = 0;
+    return error ? pt_fs_fail(err, error, "fsync", file->path) : PT_OK;
+}
+
+void pt_append_file_close(pt_append_file *file)
+{
+    if (!file) return;
+    close(file->fd);
+    pt_free(file);
+}

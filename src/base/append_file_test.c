@@ -1,0 +1,219 @@
+/* Logs that only grow. SPDX-License-Identifier: MIT */
+#include "base/append_file.h"
+
+#include <fcntl.h>
+
+#include "base/fs_calls.h"
+#include "base/test_folder.h"
+
+static pt_append_file *open_log(const char *name, int64_t *torn)
+{
+    pt_error err = {0};
+    pt_append_file *file;
+    CHECK_OK(pt_append_file_open(&file, in_folder(name), torn, &err), err);
+    return file;
+}
+
+static pt_status add(pt_append_file *file, const char *record, pt_error *err)
+{
+    return pt_append_file_write(file, record, (int64_t)strlen(record), err);
+}
+
+TEST(records_are_appended_across_openings)
+{
+    fresh_folder();
+    int64_t torn = -1;
+    pt_error err = {0};
+    pt_append_file *log = open_log("log", &torn);
+    CHECK_INT(torn, 0);
+    CHECK_OK(add(log, "one\n", &err), err);
+    CHECK_STR(text_of(in_folder("log")), "one\n"); /* there at once, not buffered */
+    CHECK_OK(add(log, "two\n", &err), err);
+    CHECK_OK(pt_append_file_sync(log, &err), err);
+    pt_append_file_close(log);
+    log = open_log("log", NULL);
+    CHECK_OK(add(log, "three\nand four\n", &err), err);
+    pt_append_file_close(log);
+    pt_append_file_close(NULL);
+    CHECK_STR(text_of(in_folder("log")), "one\ntwo\nthree\nand four\n");
+    CHECK_INT(n_entries(), 1);
+}
+
+TEST(a_record_must_end_in_a_newline)
+{
+    fresh_folder();
+    pt_append_file *log = open_log("log", NULL);
+    CHECK_INT(add(log, "no end", NULL), PT_BAD_INPUT);
+    CHECK_INT(add(log, "", NULL), PT_BAD_INPUT);
+    pt_append_file_close(log);
+    CHECK_STR(text_of(in_folder("log")), "");
+}
+
+TEST(a_torn_line_is_set_aside)
+{
+    static const struct {
+        const char *before, *after;
+        int torn;
+    } cases[] = {{"", "", 0},
+                 {"a\n", "a\n", 0},
+                 {"a\nhalf", "a\n", 4},
+                 {"half", "", 4},
+                 {"\n\nx", "\n\n", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fresh_folder();
+        put_text(in_folder("log"), cases[i].before);
+        int64_t torn = -1;
+        pt_append_file *log = open_log("log", &torn);
+        CHECK_INT(torn, cases[i].torn);
+        CHECK_STR(text_of(in_folder("log")), cases[i].after);
+        CHECK_INT(n_entries(), cases[i].torn ? 2 : 1);
+        CHECK_INT(add(log, "next\n", NULL), PT_OK);
+        pt_append_file_close(log);
+        if (!cases[i].torn) continue;
+        char want[64];
+        snprintf(want, sizeof want, "%s\n", cases[i].before + strlen(cases[i].after));
+        CHECK_STR(text_of(in_folder("log.torn")), want);
+    }
+}
+
+TEST(several_torn_lines_are_all_kept)
+{
+    fresh_folder();
+    put_text(in_folder("log"), "a\nfirst");
+    pt_append_file_close(open_log("log", NULL));
+    put_text(in_folder("log"), "a\nb\nsecond");
+    pt_append_file_close(open_log("log", NULL));
+    CHECK_STR(text_of(in_folder("log.torn")), "first\nsecond\n");
+    CHECK_STR(text_of(in_folder("log")), "a\nb\n");
+}
+
+/* Torn parts longer than the chunk the search goes back by, and a tail of zeros as a power cut
+ * leaves it. */
+TEST(long_torn_lines)
+{
+    static const int64_t tails[] = {65535, 65536, 65537, 300001};
+    static char bytes[300001];
+    for (int i = 0; i < 4; i++)
+        for (int first = 0; first < 2; first++) {
+            fresh_folder();
+            FILE *f = fopen(in_folder("log"), "wb");
+            CHECK(f);
+            if (first) fputs("line\n", f);
+            CHECK(fwrite(bytes, 1, (size_t)tails[i], f) == (size_t)tails[i]);
+            fclose(f);
+            int64_t torn;
+            pt_append_file_close(open_log("log", &torn));
+            CHECK_INT(torn, tails[i]);
+            CHECK_INT(pt_fs_size(in_folder("log")), first * 5);
+            CHECK_INT(pt_fs_size(in_folder("log.torn")), tails[i] + 1);
+        }
+}
+
+TEST(setting_aside_loses_nothing_whatever_call_fails)
+{
+    for (int nth = 1;; nth++) {
+        fresh_folder();
+        put_text(in_folder("log"), "a\nhalf");
+        put_text(in_folder("log.torn"), "older\n");
+        pt_error err = {0};
+        pt_append_file *log;
+        int64_t torn;
+        pt_fs_fail_after(nth);
+        pt_status status = pt_append_file_open(&log, in_folder("log"), &torn, &err);
+        pt_fs_fail_after(0);
+        const char *kept = text_of(in_folder("log.torn"));
+        bool aside = strcmp(kept, "older\nhalf\n") == 0;
+        CHECK(aside || strcmp(kept, "older\n") == 0);
+        bool cut = strcmp(text_of(in_folder("log")), "a\n") == 0;
+        CHECK(cut || strcmp(text_of(in_folder("log")), "a\nhalf") == 0);
+        CHECK(aside || !cut);
+        if (status == PT_OK) {
+            pt_append_file_close(log);
+            CHECK(cut && aside && torn == 4);
+            CHECK(nth > 5);
+            return;
+        }
+        CHECK_INT(status, PT_IO);
+        CHECK(!log && strstr(err.message, "disk is full"));
+    }
+}
+
+TEST(opening_without_memory)
+{
+    fresh_folder();
+    put_text(in_folder("log"), "half");
+    for (int nth = 1; nth <= 2; nth++) {
+        pt_append_file *log;
+        pt_alloc_fail_after(nth);
+        CHECK_INT(pt_append_file_open(&log, in_folder("log"), NULL, NULL), PT_NO_MEMORY);
+        CHECK_STR(text_of(in_folder("log")), "half");
+    }
+}
+
+TEST(a_failed_record_leaves_no_half)
+{
+    fresh_folder();
+    pt_append_file *log = open_log("log", NULL);
+    CHECK_INT(add(log, "first\n", NULL), PT_OK);
+    for (int nth = 1; nth <= 4; nth++) {
+        pt_error err = {0};
+        pt_fs_limit_writes(3); /* "a record\n" takes three calls */
+        pt_fs_fail_after(nth);
+        pt_status status = add(log, "a record\n", &err);
+        pt_fs_fail_after(0);
+        pt_fs_limit_writes(0);
+        CHECK_INT(status, nth <= 3 ? PT_IO : PT_OK);
+        CHECK_STR(text_of(in_folder("log")), nth <= 3 ? "first\n" : "first\na record\n");
+    }
+    CHECK_INT(add(log, "last\n", NULL), PT_OK);
+    pt_fs_fail_after(1);
+    CHECK_INT(pt_append_file_sync(log, NULL), PT_IO);
+    pt_append_file_close(log);
+    CHECK_STR(text_of(in_folder("log")), "first\na record\nlast\n");
+}
+
+TEST(a_full_disk_is_named)
+{
+    if (!pt_fs_exists("/dev/full")) SKIP("no /dev/full");
+    pt_error err = {0};
+    pt_append_file *log;
+    CHECK_OK(pt_append_file_open(&log, "/dev/full", NULL, &err), err);
+    CHECK_INT(add(log, "x\n", &err), PT_IO);
+    pt_append_file_close(log);
+    CHECK(strstr(err.message, "/dev/full") && strstr(err.message, "disk is full"));
+}
+
+TEST(a_pipe_takes_records)
+{
+    fresh_folder();
+    CHECK(mkfifo(in_folder("fifo"), 0600) == 0);
+    int fd = open(in_folder("fifo"), O_RDONLY | O_NONBLOCK);
+    CHECK(fd >= 0);
+    pt_append_file *log = open_log("fifo", NULL);
+    CHECK_INT(add(log, "through\n", NULL), PT_OK);
+    CHECK_INT(pt_append_file_sync(log, NULL), PT_OK);
+    char got[16] = "";
+    CHECK_INT(read(fd, got, sizeof got - 1), 8);
+    CHECK_STR(got, "through\n");
+    pt_append_file_close(log);
+    close(fd);
+}
+
+TEST(places_that_cannot_be_opened)
+{
+    fresh_folder();
+    put_text(in_folder("file"), "x");
+    pt_append_file *log;
+    pt_error err = {0};
+    CHECK_INT(pt_append_file_open(&log, in_folder("no/log"), NULL, &err), PT_NOT_FOUND);
+    CHECK(!log && strstr(err.message, in_folder("no/log")));
+    CHECK_INT(pt_append_file_open(&log, in_folder("file/log"), NULL, NULL), PT_NOT_FOUND);
+    CHECK_INT(pt_append_file_open(&log, in_folder("."), NULL, NULL), PT_IO);
+    CHECK_INT(pt_append_file_open(&log, "", NULL, NULL), PT_NOT_FOUND);
+    static char path[6000];
+    memset(path, 'a', sizeof path - 1);
+    CHECK_INT(pt_append_file_open(&log, path, NULL, NULL), PT_IO);
+    CHECK_INT(n_entries(), 1);
+}
+
+PT_TEST_MAIN

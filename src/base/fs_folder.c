@@ -1,0 +1,164 @@
+/* Folders: making, listing, removing. SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs_calls.h"
+
+#define MAX_DEPTH 64 /* of a tree to remove: one open folder per level */
+
+/* ---- making ---- */
+/* One folder whose parent exists. */
+static int make_one(const char *path)
+{
+    if (mkdir(path, 0777) == 0) return pt_fs_call_sync_parent(path);
+    int error = errno;
+    /* The kernel may name another reason first (EROFS, EACCES) for a folder that is there. */
+    return pt_fs_is_folder(path) ? 0 : error;
+}
+
+pt_status pt_fs_make_folder(const char *path, pt_error *err)
+{
+    char part[PT_FS_PATH_MAX];
+    size_t n = strlen(path);
+    if (n == 0) return pt_fail(err, PT_BAD_INPUT, "cannot make a folder without a name");
+    if (n >= sizeof part) return pt_fs_fail(err, ENAMETOOLONG, "make folder", path);
+    memcpy(part, path, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        if (part[i] != '/' && part[i] != '\0') continue;
+        if (part[i - 1] == '/') continue;
+        char cut = part[i];
+        part[i] = '\0';
+        int error = make_one(part);
+        if (error == EEXIST) error = ENOTDIR; /* something else has the name */
+        if (error) return pt_fs_fail(err, error, "make folder", path);
+        part[i] = cut;
+    }
+    return PT_OK;
+}
+
+/* ---- listing ---- */
+typedef struct name_list {
+    char *bytes; /* the names, each with its NUL */
+    int64_t used, cap;
+    int64_t n;
+    const char **sorted; /* [n], into bytes */
+} name_list;
+
+static void free_names(name_list *list)
+{
+    pt_free(list->bytes);
+    pt_free(list->sorted);
+}
+
+static bool add_name(name_list *list, const char *name)
+{
+    int64_t len = (int64_t)strlen(name) + 1;
+    if (list->used + len > list->cap) {
+        int64_t cap = pt_max_i64(4096, 2 * (list->used + len));
+        char *bytes = pt_realloc(list->bytes, (size_t)list->cap, (size_t)cap);
+        if (!bytes) return false;
+        list->bytes = bytes;
+        list->cap = cap;
+    }
+    memcpy(list->bytes + list->used, name, (size_t)len);
+    list->used += len;
+    list->n++;
+    return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int sort_names(name_list *list)
+{
+    list->sorted = pt_alloc((size_t)list->n * sizeof *list->sorted);
+    if (!list->sorted) return ENOMEM;
+    const char *at = list->bytes;
+    for (int64_t i = 0; i < list->n; i++, at += strlen(at) + 1) list->sorted[i] = at;
+    if (list->n) qsort(list->sorted, (size_t)list->n, sizeof *list->sorted, compare_names);
+    return 0;
+}
+
+/* All names in the folder, sorted. The list is taken whole before anything is done with it, since
+ * reading a folder that changes is undefined. Returns 0 or errno. */
+static int read_names(int fd, name_list *list)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    DIR *dir = own < 0 ? NULL : fdopendir(own);
+    if (!dir) {
+        int error = errno;
+        if (own >= 0) close(own);
+        return error;
+    }
+    int error = 0;
+    struct dirent *entry;
+    while (!error && (errno = 0, entry = readdir(dir))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (!add_name(list, entry->d_name)) error = ENOMEM;
+    }
+    if (!error) error = errno;
+    closedir(dir);
+    return error ? error : sort_names(list);
+}
+
+pt_status pt_fs_list(const char *path, void (*fn)(void *ctx, const char *name, bool folder),
+                     void *ctx, pt_error *err)
+{
+    int fd = pt_fs_call_open(path, O_RDONLY | O_DIRECTORY);
+    if (fd < 0) return pt_fs_fail(err, -fd, "list", path);
+    name_list list = {0};
+    int error = read_names(fd, &list);
+    for (int64_t i = 0; !error && i < list.n; i++) {
+        struct stat info;
+        bool folder = fstatat(fd, list.sorted[i], &info, 0) == 0 && S_ISDIR(info.st_mode);
+        fn(ctx, list.sorted[i], folder);
+    }
+    free_names(&list);
+    close(fd);
+    return error ? pt_fs_fail(err, error, "list", path) : PT_OK;
+}
+
+/* ---- removing ---- */
+/* Removes `name` in the folder `parent`. Symbolic links are removed, never followed: each level is
+ * opened relative to the one above, so a tree that is changed meanwhile leads nowhere else. */
+static int remove_at(int parent, const char *name, int depth)
+{
+    struct stat info;
+    if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : errno;
+    if (!S_ISDIR(info.st_mode))
+        return unlinkat(parent, name, 0) == 0 || errno == ENOENT ? 0 : errno;
+    if (depth == MAX_DEPTH) return ELOOP;
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return errno;
+    name_list list = {0};
+    int error = read_names(fd, &list);
+    for (int64_t i = 0; !error && i < list.n; i++) error = remove_at(fd, list.sorted[i], depth + 1);
+    free_names(&list);
+    close(fd);
+    if (error) return error;
+    return unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+pt_status pt_fs_remove(const char *path, pt_error *err)
+{
+    char plain[PT_FS_PATH_MAX];
+    size_t n = strlen(path);
+    /* With a slash behind it, the name of a link would mean the folder it points to. */
+    while (n > 1 && path[n - 1] == '/') n--;
+    if (n >= sizeof plain) return pt_fs_fail(err, ENAMETOOLONG, "remove", path);
+    memcpy(plain, path, n);
+    plain[n] = '\0';
+    const char *slash = strrchr(plain, '/'), *name = slash ? slash + 1 : plain;
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return pt_fail(err, PT_BAD_INPUT, "refusing to remove '%s': give the name itself", path);
+    int error = remove_at(AT_FDCWD, plain, 0);
+    if (error == ENOTDIR) error = 0; /* below a file there is nothing */
+    return error ? pt_fs_fail(err, error, "remove", path) : PT_OK;
+}

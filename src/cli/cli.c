@@ -1,0 +1,136 @@
+/* What the verbs share. SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/platform.h"
+
+/* ---- output ---- */
+
+pt_status pt_print(const char *bytes, size_t n, pt_error *err)
+{
+    if (fwrite(bytes, 1, n, stdout) == n && fflush(stdout) == 0) return PT_OK;
+    return pt_fail(err, PT_IO, "cannot write to standard output: %s", strerror(errno));
+}
+
+pt_status pt_print_strbuf(const pt_strbuf *text, pt_error *err)
+{
+    if (text->failed) return pt_fail(err, PT_NO_MEMORY, "no memory for the output");
+    return pt_print(text->data ? text->data : "", text->len, err);
+}
+
+void pt_say(const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, fmt);
+    size_t n = pt_vformat(line, sizeof line, fmt, args);
+    va_end(args);
+    if (n >= sizeof line) n = sizeof line - 1;
+    fwrite(line, 1, n, stderr);
+}
+
+bool pt_stderr_is_terminal(void) { return isatty(STDERR_FILENO) != 0; }
+
+static pt_status print_help(const pt_verb *verb, const pt_command_line *line, pt_error *err)
+{
+    pt_strbuf text = {0};
+    pt_strbuf_printf(&text, "%s\n\nusage: %s\n", verb->summary, verb->usage);
+    pt_options_help(line, &text);
+    if (verb->details) pt_strbuf_printf(&text, "\n%s", verb->details);
+    pt_status s = pt_print_strbuf(&text, err);
+    pt_strbuf_deinit(&text);
+    return s;
+}
+
+pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, char **argv,
+                        bool *done, pt_error *err)
+{
+    *done = false;
+    line->verb = verb->name;
+    pt_status s = pt_options_parse(line, argc, argv, err);
+    if (s || !line->help) return s;
+    *done = true;
+    return print_help(verb, line, err);
+}
+
+/* ---- devices ---- */
+
+pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err)
+{
+    static const char *const known[] = {"cpu", "ref"};
+    *out = NULL;
+    if (choice->threads < 0 || choice->threads > 1024)
+        return pt_fail(err, PT_BAD_INPUT, "--threads is %lld, it must be 0 to 1024",
+                       (long long)choice->threads);
+    if (strcmp(choice->device, "ref") == 0) return pt_device_ref_new(out, PT_F32, err);
+    if (strcmp(choice->device, "cpu") != 0) {
+        const char *near = pt_nearest(choice->device, known, 2);
+        return pt_fail(err, PT_BAD_INPUT, "unknown device '%s'%s%s: this build has cpu and ref",
+                       choice->device, near ? ", did you mean " : "", near ? near : "");
+    }
+    pt_cpu_options options = {.threads = (int)choice->threads, .isa = choice->isa};
+    return pt_device_cpu_new(out, &options, err);
+}
+
+pt_pool *pt_device_pool(pt_device *device)
+{
+    return strcmp(device->name, "cpu") == 0 ? pt_device_cpu_pool(device) : NULL;
+}
+
+/* ---- models from files ---- */
+
+pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err)
+{
+    *out = (pt_model_file){0};
+    pt_status s = pt_file_view_open(&out->view, path, err);
+    if (s) return s;
+    s = pt_tinygpt_open(&out->file, out->view.data, out->view.size, err);
+    if (s == PT_OK) s = pt_tinygpt_verify(out->file, err);
+    if (s) {
+        pt_error_prefix(err, "%s", path);
+        pt_model_file_close(out);
+        return s;
+    }
+    out->info = pt_tinygpt_get(out->file);
+    return PT_OK;
+}
+
+void pt_model_file_close(pt_model_file *file)
+{
+    pt_tinygpt_close(file->file);
+    pt_file_view_close(&file->view);
+    *file = (pt_model_file){0};
+}
+
+pt_status pt_need_model(const pt_command_line *line, pt_error *err)
+{
+    if (line->n_positional >= 1) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "which model? give a .tinygpt file: posttrain %s MODEL …",
+                   line->verb);
+}
+
+int64_t pt_peak_rss(void) { return pt_platform_peak_rss_bytes(); }
+
+const char *pt_grouped(int64_t value, char out[32])
+{
+    char digits[24];
+    size_t n = pt_format(digits, sizeof digits, "%lld", (long long)value), at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0 && digits[i - 1] != '-') out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = 0;
+    return out;
+}
+
+const char *pt_megabytes(int64_t bytes, char out[32])
+{
+    double mb = (double)bytes / 1e6;
+    if (mb >= 10000) pt_format(out, 32, "%.1f GB", mb / 1000);
+    else pt_format(out, 32, mb >= 100 ? "%.0f MB" : "%.1f MB", mb);
+    return out;
+}

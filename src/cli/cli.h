@@ -1,0 +1,80 @@
+/* What the verbs share: output, errors, the device, and models from files.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_CLI_CLI_H
+#define PT_CLI_CLI_H
+
+#include "base/fs.h"
+#include "cli/options.h"
+#include "io/tinygpt.h"
+#include "model/model.h"
+
+/* One verb: its file is cli/NAME.c. `run` gets the words after the verb and returns the status; the
+ * message, if any, is printed by main. */
+typedef struct pt_verb {
+    const char *name;
+    const char *summary; /* one line */
+    const char *usage;   /* "posttrain eval MODEL --corpus FILE" */
+    const char *details; /* paragraphs and examples after the options, or NULL */
+    pt_status (*run)(const struct pt_verb *verb, int argc, char **argv, pt_error *err);
+} pt_verb;
+
+extern const pt_verb pt_verb_train, pt_verb_sample, pt_verb_eval, pt_verb_inspect, pt_verb_convert,
+    pt_verb_logits, pt_verb_devices;
+
+/* ---- output ---- */
+
+/* Bytes to stdout; IO when the reader is gone or the disk is full. */
+pt_status pt_print(const char *bytes, size_t n, pt_error *err);
+pt_status pt_print_strbuf(const pt_strbuf *text, pt_error *err);
+/* A line for people to stderr. */
+void pt_say(const char *fmt, ...) PT_PRINTF(1, 2);
+bool pt_stderr_is_terminal(void);
+
+/* Parses; on --help prints the page and sets *done. */
+pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, char **argv,
+                        bool *done, pt_error *err);
+
+/* ---- devices ---- */
+
+typedef struct pt_device_choice {
+    const char *device; /* "cpu" or "ref" */
+    const char *isa;    /* NULL = the best */
+    int64_t threads;    /* 0 = every processor */
+} pt_device_choice;
+/* The three options of every verb that computes. */
+#define PT_DEVICE_OPTIONS(choice)                                                             \
+    {"device", PT_OPTION_TEXT, &(choice)->device, "D", "cpu, or ref (plain and slow)",        \
+     "cpu",    false},                                                                        \
+        {"threads", PT_OPTION_COUNT, &(choice)->threads, "N", "threads to use; 0 = all", "0", \
+         false},                                                                              \
+    {                                                                                         \
+        "isa", PT_OPTION_TEXT, &(choice)->isa, "I", "instruction set: see posttrain devices", \
+            "the best", false                                                                 \
+    }
+pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err);
+/* Its thread pool, NULL for ref. */
+pt_pool *pt_device_pool(pt_device *device);
+
+/* ---- models from files ---- */
+
+/* An open .tinygpt file. */
+typedef struct pt_model_file {
+    pt_file_view view;
+    pt_tinygpt *file;
+    const pt_tinygpt_info *info;
+} pt_model_file;
+/* Opens and verifies; messages begin with the path. */
+pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err);
+void pt_model_file_close(pt_model_file *file);
+
+/* The verb got its one model argument. */
+pt_status pt_need_model(const pt_command_line *line, pt_error *err);
+
+/* Whole-program peak memory in bytes, 0 if unknown. */
+int64_t pt_peak_rss(void);
+
+/* "1,204,997" style and "12.3 MB" style; static buffers are not used: out must hold 32 bytes. */
+const char *pt_grouped(int64_t value, char out[32]);
+const char *pt_megabytes(int64_t bytes, char out[32]);
+
+#endif

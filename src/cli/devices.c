@@ -1,0 +1,63 @@
+/* posttrain devices: what can compute here, and how to get what is missing.
+ * SPDX-License-Identifier: MIT */
+#include "base/platform.h"
+#include "cli/cli.h"
+
+static void write_json(pt_strbuf *text)
+{
+    pt_json_writer w = pt_json_writer_begin(text, 0);
+    pt_json_begin_object(&w, NULL);
+    pt_json_i64(&w, "processors", pt_platform_cpu_count());
+    pt_json_i64(&w, "memory_bytes", pt_platform_memory_bytes());
+    pt_json_begin_array(&w, "devices");
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "name", "cpu");
+    pt_json_bool(&w, "available", true);
+    pt_json_begin_array(&w, "isas");
+    for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++) pt_json_string(&w, NULL, *isa);
+    pt_json_end_array(&w);
+    pt_json_end_object(&w);
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "name", "ref");
+    pt_json_bool(&w, "available", true);
+    pt_json_end_object(&w);
+    pt_json_end_array(&w);
+    pt_json_end_object(&w);
+    pt_strbuf_putc(text, '\n');
+}
+
+static void write_text(pt_strbuf *text)
+{
+    char memory[32];
+    const char *best = "";
+    pt_strbuf_printf(text, "cpu    %d processors, %s of memory; instruction sets:",
+                     pt_platform_cpu_count(), pt_megabytes(pt_platform_memory_bytes(), memory));
+    for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++)
+        pt_strbuf_printf(text, " %s", best = *isa);
+    pt_strbuf_printf(text, " (%s is used)\n", best);
+    pt_strbuf_puts(text, "ref    plain C, the definition of every op; for checking, slow\n");
+}
+
+static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
+{
+    bool json = false, done = false;
+    pt_option options[] = {
+        {"json", PT_OPTION_SWITCH, &json, NULL, "one JSON object on stdout", NULL, false},
+    };
+    pt_command_line line = {.options = options, .n_options = 1};
+    pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
+    if (s || done) return s;
+    pt_strbuf text = {0};
+    if (json) write_json(&text);
+    else write_text(&text);
+    s = pt_print_strbuf(&text, err);
+    pt_strbuf_deinit(&text);
+    return s;
+}
+
+const pt_verb pt_verb_devices = {
+    .name = "devices",
+    .summary = "what can compute on this machine",
+    .usage = "posttrain devices [--json]",
+    .run = run,
+};

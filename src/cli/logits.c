@@ -1,0 +1,168 @@
+/* posttrain logits: the raw scores of every next token. SPDX-License-Identifier: MIT */
+#include "base/atomic_file.h"
+#include "base/platform.h"
+#include "cli/loaded.h"
+#include "io/safetensors.h"
+
+typedef struct logits_options {
+    pt_device_choice device;
+    const char *ids, *ids_file, *out;
+    bool force;
+} logits_options;
+
+#define MAX_IDS (1 << 20)
+
+typedef struct id_list {
+    int32_t *ids;
+    int64_t n;
+} id_list;
+
+static pt_status add_id(id_list *list, int64_t id, pt_error *err)
+{
+    if (list->n == MAX_IDS) return pt_fail(err, PT_BAD_INPUT, "more than %d ids", MAX_IDS);
+    if (id < 0 || id > INT32_MAX)
+        return pt_fail(err, PT_BAD_INPUT, "id %lld: an id is at least 0", (long long)id);
+    list->ids[list->n++] = (int32_t)id;
+    return PT_OK;
+}
+
+/* "72 101 108", separated by spaces or commas. */
+static pt_status ids_from_text(id_list *list, const char *text, pt_error *err)
+{
+    pt_status s = PT_OK;
+    for (const char *p = text; *p && s == PT_OK;) {
+        if (*p == ' ' || *p == ',' || *p == '\n' || *p == '\t') {
+            p++;
+            continue;
+        }
+        int64_t id = 0;
+        const char *start = p;
+        while (*p >= '0' && *p <= '9' && id < INT32_MAX) id = id * 10 + (*p++ - '0');
+        if (p == start)
+            return pt_fail(err, PT_BAD_INPUT, "--ids: '%s' is not a list of whole numbers", text);
+        s = add_id(list, id, err);
+    }
+    return s;
+}
+
+static pt_status ids_from_file(id_list *list, const char *path, pt_error *err)
+{
+    char *text = NULL;
+    int64_t size = 0;
+    pt_arena arena = {0};
+    const pt_json *json = NULL;
+    pt_status s = pt_fs_read(path, 64 << 20, &text, &size, err);
+    if (s) return s;
+    s = pt_json_parse(text, (size_t)size, &arena, &json, err);
+    if (s == PT_OK && json->type != PT_JSON_ARRAY)
+        s = pt_fail(err, PT_BAD_INPUT, "must hold a JSON list of ids");
+    for (const pt_json *v = s ? NULL : json->child; v && s == PT_OK; v = v->next) {
+        int64_t id = 0;
+        if (!pt_json_to_i64(v, &id))
+            s = pt_fail(err, PT_BAD_INPUT, "entry %lld is not a whole number", (long long)list->n);
+        else s = add_id(list, id, err);
+    }
+    if (s) pt_error_prefix(err, "%s", path);
+    pt_arena_deinit(&arena);
+    pt_free(text);
+    return s;
+}
+
+static pt_status check_ids(const id_list *list, const pt_tinygpt_config *config, pt_error *err)
+{
+    if (!list->n) return pt_fail(err, PT_BAD_INPUT, "no ids: give --ids \"72 101\" or --ids-file");
+    if (list->n > config->ctx)
+        return pt_fail(err, PT_BAD_INPUT, "%lld ids, but the model's context is %lld",
+                       (long long)list->n, (long long)config->ctx);
+    for (int64_t i = 0; i < list->n; i++)
+        if (list->ids[i] >= config->vocab)
+            return pt_fail(err, PT_BAD_INPUT, "id %d, but the vocabulary is %lld",
+                           (int)list->ids[i], (long long)config->vocab);
+    return PT_OK;
+}
+
+/* Logits (T,V) of the ids, on the host. */
+static pt_status compute(pt_loaded *l, const id_list *list, float *out, pt_error *err)
+{
+    int64_t T = list->n, V = l->model->config.vocab;
+    pt_buffer *ids_buffer = NULL, *out_buffer = NULL;
+    pt_download download;
+    pt_status s = pt_buffer_new(l->device, T * 4, &ids_buffer, err);
+    if (s == PT_OK) s = pt_buffer_new(l->device, T * V * 4, &out_buffer, err);
+    pt_tensor ids = {.buffer = ids_buffer, .dtype = PT_I32};
+    pt_tensor logits = {.buffer = out_buffer, .dtype = PT_F32};
+    logits = pt_view(&logits, T, V, 0, 0);
+    pt_batch batch = {.B = 1, .T = T, .ids = pt_view(&ids, 1, T, 0, 0)};
+    if (s == PT_OK) s = pt_upload(l->device, &batch.ids, list->ids, T * 4, err);
+    if (s == PT_OK) s = pt_model_forward(l->model, &batch, err);
+    if (s == PT_OK) s = pt_model_logits(l->model, 0, T, &logits, err);
+    if (s == PT_OK) s = pt_download_begin(l->device, &logits, out, T * V * 4, &download, err);
+    if (s == PT_OK) s = pt_submit(l->device, err);
+    if (s == PT_OK) s = PT_PENDING;
+    while (s == PT_PENDING) s = pt_download_poll(l->device, &download, err);
+    pt_buffer_free(ids_buffer);
+    pt_buffer_free(out_buffer);
+    return s;
+}
+
+static pt_status write_result(const logits_options *o, const float *logits, int64_t T, int64_t V,
+                              pt_error *err)
+{
+    pt_atomic_file *file = NULL;
+    pt_status s = pt_atomic_file_open(&file, o->out, o->force, err);
+    if (s) return s;
+    pt_sink sink = pt_sink_to_file(file);
+    pt_safetensors_entry entry = {
+        .name = "logits", .dtype = PT_F32, .rank = 2, .dim = {T, V}, .data = logits};
+    s = pt_safetensors_write(&entry, 1, NULL, &sink, err);
+    if (s == PT_OK) return pt_atomic_file_commit(file, err);
+    pt_atomic_file_discard(file);
+    return s;
+}
+
+static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
+{
+    logits_options o = {.device = {.device = "cpu"}};
+    pt_option options[] = {
+        {"ids", PT_OPTION_TEXT, &o.ids, "LIST", "token ids, as \"72 101 108\"", NULL, false},
+        {"ids-file", PT_OPTION_TEXT, &o.ids_file, "FILE", "a JSON list of ids", NULL, false},
+        {"out", PT_OPTION_TEXT, &o.out, "FILE", "the .safetensors file to write", NULL, false},
+        {"force", PT_OPTION_SWITCH, &o.force, NULL, "replace an existing file", NULL, false},
+        PT_DEVICE_OPTIONS(&o.device),
+    };
+    pt_command_line line = {
+        .options = options, .n_options = sizeof options / sizeof options[0], .most_positional = 1};
+    bool done = false;
+    pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
+    if (s || done) return s;
+    pt_loaded loaded = {0};
+    float *logits = NULL;
+    id_list list = {.ids = pt_alloc(MAX_IDS * sizeof *list.ids)};
+    if (!list.ids) s = pt_fail(err, PT_NO_MEMORY, "no memory for ids");
+    if (s == PT_OK) s = pt_need_model(&line, err);
+    if (s == PT_OK && (!o.ids == !o.ids_file))
+        s = pt_fail(err, PT_BAD_INPUT, "give either --ids or --ids-file");
+    if (s == PT_OK && !o.out) s = pt_fail(err, PT_BAD_INPUT, "where to? give --out FILE");
+    if (s == PT_OK && o.ids) s = ids_from_text(&list, o.ids, err);
+    if (s == PT_OK && o.ids_file) s = ids_from_file(&list, o.ids_file, err);
+    pt_loaded_options open = {.path = line.positional[0], .choice = &o.device, .tokens = list.n};
+    if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
+    if (s == PT_OK) s = check_ids(&list, &loaded.file.info->config, err);
+    int64_t V = s == PT_OK ? loaded.model->config.vocab : 0;
+    if (s == PT_OK && !(logits = pt_alloc((size_t)(list.n * V) * sizeof *logits)))
+        s = pt_fail(err, PT_NO_MEMORY, "no memory for the logits");
+    if (s == PT_OK) s = compute(&loaded, &list, logits, err);
+    if (s == PT_OK) s = write_result(&o, logits, list.n, V, err);
+    pt_free(logits);
+    pt_free(list.ids);
+    pt_loaded_close(&loaded);
+    return s;
+}
+
+const pt_verb pt_verb_logits = {
+    .name = "logits",
+    .summary = "the raw scores of every next token, to a file",
+    .usage = "posttrain logits MODEL --ids \"72 101 108\" --out FILE.safetensors",
+    .details = "Writes one tensor, `logits` [T,V] f32: row t scores the token after ids[0..t].\n",
+    .run = run,
+};

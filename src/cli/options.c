@@ -1,0 +1,258 @@
+/* Command-line options. SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+
+#include <float.h>
+
+#include "base/decimal.h"
+
+#define MAX_WORDS 64
+
+const char *pt_nearest(const char *word, const char *const *words, int n)
+{
+    const char *best = NULL;
+    int least = 1 + (int)strlen(word) / 2;
+    if (least > 4) least = 4;
+    for (int i = 0; i < n; i++) {
+        int distance = pt_str_distance(word, words[i]);
+        bool begins = strlen(word) >= 3 && pt_str_starts(words[i], word);
+        if (begins) distance = 0;
+        if (distance >= least) continue;
+        least = distance;
+        best = words[i];
+    }
+    return best;
+}
+
+static pt_option *find(const pt_command_line *line, const char *name, size_t n)
+{
+    for (int i = 0; i < line->n_options; i++) {
+        pt_option *o = &line->options[i];
+        if (o->kind == PT_OPTION_HEADING) continue;
+        if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
+    }
+    return NULL;
+}
+
+bool pt_option_is_set(const pt_command_line *line, const char *name)
+{
+    const pt_option *o = find(line, name, strlen(name));
+    return o && o->set;
+}
+
+/* A whole number with an optional k (thousand), m, g. */
+static bool parse_count(const char *text, int64_t *out)
+{
+    static const char units[] = "kmg";
+    uint64_t value = 0, scale = 1;
+    const char *p = text;
+    bool negative = *p == '-';
+    if (negative) p++;
+    if (*p < '0' || *p > '9') return false;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        if (value > (INT64_MAX - 9) / 10) return false;
+        value = value * 10 + (uint64_t)(*p - '0');
+    }
+    const char *unit = *p ? strchr(units, *p) : NULL;
+    if (unit) {
+        for (const char *u = units; u <= unit; u++) scale *= 1000;
+        p++;
+    }
+    if (*p || value > INT64_MAX / scale) return false;
+    *out = negative ? -(int64_t)(value * scale) : (int64_t)(value * scale);
+    return true;
+}
+
+static bool parse_seed(const char *text, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (!*text) return false;
+    for (const char *p = text; *p; p++) {
+        if (*p < '0' || *p > '9') return false;
+        uint64_t digit = (uint64_t)(*p - '0');
+        if (value > (UINT64_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_real(const char *text, double *out)
+{
+    size_t n = strlen(text);
+    return n && pt_decimal_to_double(text, n, out) == n && *out >= -DBL_MAX && *out <= DBL_MAX;
+}
+
+static pt_status set_value(pt_option *o, const char *value, pt_error *err)
+{
+    const char *wanted = "a whole number";
+    bool ok = true;
+    switch (o->kind) {
+    case PT_OPTION_TEXT: *(const char **)o->target = value; break;
+    case PT_OPTION_COUNT: ok = parse_count(value, o->target); break;
+    case PT_OPTION_SEED:
+        wanted = "a whole number from 0";
+        ok = parse_seed(value, o->target);
+        break;
+    case PT_OPTION_REAL:
+        wanted = "a number";
+        ok = parse_real(value, o->target);
+        break;
+    case PT_OPTION_SWITCH: *(bool *)o->target = true; break;
+    case PT_OPTION_HEADING: break;
+    }
+    if (!ok) return pt_fail(err, PT_BAD_INPUT, "--%s needs %s, not '%s'", o->name, wanted, value);
+    o->set = true;
+    return PT_OK;
+}
+
+static pt_status unknown_option(const pt_command_line *line, const char *word, pt_error *err)
+{
+    const char *names[MAX_WORDS];
+    int n = 0;
+    char bare[64];
+    const char *end = strchr(word, '=');
+    pt_format(bare, sizeof bare, "%.*s", end ? (int)(end - word) : 63, word);
+    for (int i = 0; i < line->n_options && n < MAX_WORDS; i++)
+        if (line->options[i].kind != PT_OPTION_HEADING) names[n++] = line->options[i].name;
+    const char *near = pt_nearest(bare, names, n);
+    if (near)
+        return pt_fail(err, PT_BAD_INPUT, "unknown option --%s: did you mean --%s?", bare, near);
+    return pt_fail(err, PT_BAD_INPUT, "unknown option --%s: see posttrain %s --help", bare,
+                   line->verb);
+}
+
+/* One "--name[=value]" at argv[i]; *used is how many words it took. */
+static pt_status parse_option(pt_command_line *line, char **argv, int argc, int *used,
+                              pt_error *err)
+{
+    const char *name = argv[0] + 2;
+    const char *equals = strchr(name, '=');
+    size_t n = equals ? (size_t)(equals - name) : strlen(name);
+    pt_option *o = find(line, name, n);
+    *used = 1;
+    if (!o) return unknown_option(line, name, err);
+    if (o->kind == PT_OPTION_SWITCH) {
+        if (equals) return pt_fail(err, PT_BAD_INPUT, "--%s takes no value", o->name);
+        return set_value(o, "", err);
+    }
+    if (equals) return set_value(o, equals + 1, err);
+    if (argc < 2)
+        return pt_fail(err, PT_BAD_INPUT, "--%s needs a value: --%s %s", o->name, o->name,
+                       o->value);
+    *used = 2;
+    return set_value(o, argv[1], err);
+}
+
+pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_error *err)
+{
+    bool only_words = false;
+    for (int i = 0; i < argc;) {
+        const char *word = argv[i];
+        if (!only_words && strcmp(word, "--") == 0) {
+            only_words = true;
+            i++;
+        } else if (!only_words && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+            line->help = true;
+            return PT_OK;
+        } else if (!only_words && pt_str_starts(word, "--")) {
+            int used = 1;
+            pt_status s = parse_option(line, argv + i, argc - i, &used, err);
+            if (s) return s;
+            i += used;
+        } else if (!only_words && word[0] == '-' && word[1]) {
+            return pt_fail(err, PT_BAD_INPUT, "unknown option %s: options begin with --", word);
+        } else if (line->n_positional == line->most_positional) {
+            return pt_fail(err, PT_BAD_INPUT, "'%s' is one word too many: see posttrain %s --help",
+                           word, line->verb);
+        } else {
+            line->positional[line->n_positional++] = word;
+            i++;
+        }
+    }
+    return PT_OK;
+}
+
+static pt_status set_from_json(pt_option *o, const pt_json *value, const char *path, pt_error *err)
+{
+    bool text = value->type == PT_JSON_STRING && strlen(value->text) == value->text_len;
+    if (o->kind == PT_OPTION_SWITCH && value->type == PT_JSON_BOOL) {
+        *(bool *)o->target = value->boolean;
+        o->set = true;
+        return PT_OK;
+    }
+    if (o->kind != PT_OPTION_SWITCH && (text || value->type == PT_JSON_NUMBER)) {
+        pt_status s = set_value(o, value->text, err);
+        if (s) pt_error_prefix(err, "%s", path);
+        return s;
+    }
+    return pt_fail(err, PT_BAD_INPUT, "%s: '%s' is not a value that --%s takes", path, value->key,
+                   o->name);
+}
+
+pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
+                            pt_error *err)
+{
+    if (json->type != PT_JSON_OBJECT)
+        return pt_fail(err, PT_BAD_INPUT, "%s: must hold one JSON object", path);
+    for (const pt_json *m = json->child; m; m = m->next) {
+        char name[64];
+        pt_format(name, sizeof name, "%s", m->key);
+        for (char *p = name; *p; p++)
+            if (*p == '_') *p = '-';
+        pt_option *o = find(line, name, strlen(name));
+        pt_status s = PT_OK;
+        if (!o) {
+            s = unknown_option(line, name, err);
+            pt_error_prefix(err, "%s", path);
+        } else if (!o->set) s = set_from_json(o, m, path, err);
+        if (s) return s;
+    }
+    return PT_OK;
+}
+
+#define HELP_COLUMN 28
+#define HELP_WIDTH 80
+
+/* Help text from HELP_COLUMN, wrapped at words. */
+static void wrap(pt_strbuf *out, size_t column, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        if (column > HELP_COLUMN && column + 1 + n > HELP_WIDTH) {
+            pt_strbuf_printf(out, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            pt_strbuf_putc(out, ' ');
+            column++;
+        }
+        pt_strbuf_append(out, text, n);
+        column += n;
+        text += n;
+        while (*text == ' ') text++;
+    }
+}
+
+static void help_line(const pt_option *o, pt_strbuf *out)
+{
+    if (o->kind == PT_OPTION_HEADING) {
+        pt_strbuf_printf(out, "\n%s\n", o->help);
+        return;
+    }
+    char left[64], text[256];
+    size_t n = pt_format(left, sizeof left, "  --%s %s", o->name, o->value ? o->value : "");
+    pt_strbuf_puts(out, left);
+    if (n + 1 > HELP_COLUMN) {
+        pt_strbuf_putc(out, '\n');
+        n = 0;
+    }
+    pt_strbuf_printf(out, "%*s", (int)(HELP_COLUMN - n), "");
+    if (o->fallback) pt_format(text, sizeof text, "%s [%s]", o->help, o->fallback);
+    else pt_format(text, sizeof text, "%s", o->help);
+    wrap(out, HELP_COLUMN, text);
+    pt_strbuf_putc(out, '\n');
+}
+
+void pt_options_help(const pt_command_line *line, pt_strbuf *out)
+{
+    for (int i = 0; i < line->n_options; i++) help_line(&line->options[i], out);
+}

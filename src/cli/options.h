@@ -1,0 +1,54 @@
+/* Command-line options: one table per verb drives parsing, --config files, and the help page.
+ *
+ * Precedence: flag > --config file > preset > default. A verb fills its struct with defaults, then calls
+ * pt_options_parse; options left unset there may still be set by a preset.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_CLI_OPTIONS_H
+#define PT_CLI_OPTIONS_H
+
+#include "base/json.h"
+
+typedef enum pt_option_kind {
+    PT_OPTION_SWITCH, /* bool *: no value */
+    PT_OPTION_TEXT,   /* const char ** */
+    PT_OPTION_COUNT,  /* int64_t *: a whole number; 4k and 2m are understood */
+    PT_OPTION_SEED,   /* uint64_t *: 0 … 2^64-1 */
+    PT_OPTION_REAL,   /* double * */
+    PT_OPTION_HEADING /* a line of the help page */
+} pt_option_kind;
+
+typedef struct pt_option {
+    const char *name; /* without the dashes: "eval-every" */
+    pt_option_kind kind;
+    void *target;
+    const char *value; /* name of the value in the help: "N" */
+    const char *help;
+    const char *fallback; /* the default, for the help; NULL = none to state */
+    bool set;             /* given by flag or config file */
+} pt_option;
+
+typedef struct pt_command_line {
+    const char *verb;
+    pt_option *options;
+    int n_options;
+    const char *positional[4]; /* what was given */
+    int n_positional;
+    int most_positional; /* how many the verb takes at most */
+    bool help;           /* --help was given: print the page and stop */
+} pt_command_line;
+
+/* Parses argv[0 … argc-1] (the words after the verb). "--name value" and "--name=value"; "--" ends
+ * options. BAD_INPUT names the word and, for an unknown option, the nearest one. */
+pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_error *err);
+/* Sets what is still unset from an object whose keys are option names with _ for -. An unknown key is an
+ * error. The text borrowed from `json` must outlive the options. */
+pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
+                            pt_error *err);
+bool pt_option_is_set(const pt_command_line *line, const char *name);
+/* The option lines of a help page. */
+void pt_options_help(const pt_command_line *line, pt_strbuf *out);
+
+/* The nearest of n words for "did you mean", or NULL when nothing is near. */
+const char *pt_nearest(const char *word, const char *const *words, int n);
+
+#endif

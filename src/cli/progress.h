@@ -1,0 +1,30 @@
+/* The live line of a training run on a terminal; plain lines elsewhere.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_CLI_PROGRESS_H
+#define PT_CLI_PROGRESS_H
+
+#include "train/trainer.h"
+
+typedef struct pt_progress {
+    bool quiet;    /* --quiet: samples, evaluations and the end only */
+    bool terminal; /* one line that is rewritten */
+    bool color;
+    int64_t steps;
+    int64_t tokens_per_step;
+    double started, shown; /* seconds */
+    double trend;          /* smoothed loss */
+    bool line_open;        /* a rewritten line is on the screen */
+    const char *prompt;    /* of the samples */
+} pt_progress;
+
+pt_progress pt_progress_begin(const pt_train_options *options, int64_t ctx, bool quiet);
+/* Shows the step when it is time to: on a terminal a few times a second, else every few seconds. */
+void pt_progress_step(pt_progress *progress, const pt_step_report *report,
+                      double tokens_per_second);
+void pt_progress_evaluated(pt_progress *progress, int64_t step, double val_loss);
+void pt_progress_sampled(pt_progress *progress, int64_t step, const char *bytes, int64_t n);
+void pt_progress_saved(pt_progress *progress, int64_t step);
+/* Ends an open line. */
+void pt_progress_end(pt_progress *progress);
+
+#endif

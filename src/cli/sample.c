@@ -1,0 +1,104 @@
+/* posttrain sample: text from a model. SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+#include "cli/loaded.h"
+#include "text/bytes.h"
+#include "text/utf8_stream.h"
+
+typedef struct sample_options {
+    pt_device_choice device;
+    const char *prompt;
+    int64_t max_tokens;
+    pt_sampler_options sampler;
+    bool stats;
+} sample_options;
+
+static pt_status start(pt_loaded *l, const sample_options *o, pt_error *err)
+{
+    const char *prompt = o->prompt && *o->prompt ? o->prompt : "\n";
+    int64_t n = (int64_t)strlen(prompt);
+    int32_t *ids = pt_alloc((size_t)n * sizeof *ids);
+    if (!ids) return pt_fail(err, PT_NO_MEMORY, "no memory for a prompt of %lld", (long long)n);
+    pt_bytes_encode((const uint8_t *)prompt, n, ids);
+    pt_status s = pt_session_start(l->session, ids, n, &o->sampler, err);
+    pt_free(ids);
+    return s;
+}
+
+/* Whole characters as they come; what is incomplete at the end, as it is. */
+static pt_status stream(pt_loaded *l, const sample_options *o, pt_error *err)
+{
+    pt_utf8_stream characters = {0};
+    char out[8];
+    double begun = pt_clock_seconds(), first = begun;
+    pt_status s = PT_OK;
+    for (int64_t i = 0; i < o->max_tokens && s == PT_OK; i++) {
+        int32_t id = 0;
+        s = pt_next_token(l->session, &id, err);
+        int byte = pt_bytes_decode(id);
+        if (i == 0) first = pt_clock_seconds();
+        if (s || byte < 0) continue; /* a token that is no byte has no text */
+        size_t n = pt_utf8_stream_push(&characters, (char)byte, out);
+        if (n) s = pt_print(out, n, err);
+    }
+    size_t n = pt_utf8_stream_flush(&characters, out);
+    if (s == PT_OK && n) s = pt_print(out, n, err);
+    double seconds = pt_clock_seconds() - first;
+    if (s == PT_OK && o->stats)
+        pt_say("\n%lld tokens, first after %.0f ms, then %.0f per second\n",
+               (long long)o->max_tokens, 1000 * (first - begun),
+               seconds > 0 ? (double)(o->max_tokens - 1) / seconds : 0.0);
+    return s;
+}
+
+static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
+{
+    sample_options o = {.device = {.device = "cpu"},
+                        .max_tokens = 200,
+                        .sampler = {.temperature = 0.8, .seed = 42}};
+    pt_option options[] = {
+        {"prompt", PT_OPTION_TEXT, &o.prompt, "TEXT", "text to continue", "a newline", false},
+        {"max-tokens", PT_OPTION_COUNT, &o.max_tokens, "N", "bytes to write", "200", false},
+        {"temperature", PT_OPTION_REAL, &o.sampler.temperature, "X",
+         "0 = always the likeliest; higher = wilder", "0.8", false},
+        {"top-k", PT_OPTION_COUNT, &o.sampler.top_k, "K", "only the K likeliest; 0 = all", "0",
+         false},
+        {"top-p", PT_OPTION_REAL, &o.sampler.top_p, "P",
+         "only the likeliest that make up P; 0 = all", "0", false},
+        {"min-p", PT_OPTION_REAL, &o.sampler.min_p, "P", "drop what is below P times the likeliest",
+         "0", false},
+        {"repetition-penalty", PT_OPTION_REAL, &o.sampler.repetition_penalty, "X",
+         "above 1: repeat less; 1 = off", "1", false},
+        {"seed", PT_OPTION_SEED, &o.sampler.seed, "K", "same seed, same text", "42", false},
+        {"stats", PT_OPTION_SWITCH, &o.stats, NULL, "tell the speed on stderr", NULL, false},
+        PT_DEVICE_OPTIONS(&o.device),
+    };
+    pt_command_line line = {
+        .options = options, .n_options = sizeof options / sizeof options[0], .most_positional = 1};
+    bool done = false;
+    pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
+    if (s || done) return s;
+    pt_loaded loaded = {0};
+    s = pt_need_model(&line, err);
+    if (s == PT_OK && o.max_tokens < 0)
+        s = pt_fail(err, PT_BAD_INPUT, "--max-tokens is %lld, it must be at least 0",
+                    (long long)o.max_tokens);
+    if (s == PT_OK) s = pt_sampler_options_check(&o.sampler, err);
+    pt_loaded_options open = {.path = line.positional[0], .choice = &o.device, .session = true};
+    if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
+    if (s == PT_OK) s = start(&loaded, &o, err);
+    if (s == PT_OK) s = stream(&loaded, &o, err);
+    pt_loaded_close(&loaded);
+    return s;
+}
+
+const pt_verb pt_verb_sample = {
+    .name = "sample",
+    .summary = "text from a model",
+    .usage = "posttrain sample MODEL --prompt TEXT [options]",
+    .details = "Only the continuation goes to stdout, byte for byte. A prompt longer than the\n"
+               "context keeps its end; past the context the window slides.\n\n"
+               "Examples:\n"
+               "  posttrain sample model.tinygpt --prompt 'Call me ' --temperature 0\n"
+               "  posttrain sample model.tinygpt --max-tokens 1000 --top-k 40 --seed 7\n",
+    .run = run,
+};

@@ -1,0 +1,58 @@
+/* The loss of a whole text. SPDX-License-Identifier: MIT */
+#include "infer/text_score.h"
+
+#include "text/bytes.h"
+
+pt_status pt_text_score_begin(pt_text_score *score, pt_scorer *scorer, const pt_model *model,
+                              const uint8_t *bytes, int64_t n, pt_error *err)
+{
+    if (n < 2)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "the text has %lld bytes; a loss needs at least 2, one to read and one to "
+                       "predict",
+                       (long long)n);
+    if (model->config.vocab < PT_BYTES_VOCAB)
+        return pt_fail(err, PT_BAD_INPUT, "a text of bytes needs a vocabulary of 256, not %lld",
+                       (long long)model->config.vocab);
+    *score = (pt_text_score){.scorer = scorer,
+                             .bytes = bytes,
+                             .n = n,
+                             .rows = model->options.batch,
+                             .tokens = model->options.tokens};
+    return PT_OK;
+}
+
+/* Fills up to `rows` windows; a last short one fills its row's tail with masked targets. */
+static int64_t fill(pt_text_score *s)
+{
+    int32_t *ids = pt_scorer_ids(s->scorer), *targets = pt_scorer_targets(s->scorer);
+    int64_t B = 0;
+    while (B < s->rows && s->next < s->n - 1) {
+        int64_t T = pt_min_i64(s->tokens, s->n - 1 - s->next);
+        pt_bytes_encode(s->bytes + s->next, T, ids);
+        pt_bytes_encode(s->bytes + s->next + 1, T, targets);
+        for (int64_t t = T; t < s->tokens; t++) {
+            ids[t] = 0;
+            targets[t] = -1;
+        }
+        s->next += T;
+        ids += s->tokens;
+        targets += s->tokens;
+        B++;
+    }
+    return B;
+}
+
+pt_status pt_text_score_poll(pt_text_score *s, pt_error *err)
+{
+    if (s->waiting) {
+        pt_status status = pt_scorer_poll(s->scorer, &s->total, err);
+        if (status) return status;
+        s->waiting = false;
+    }
+    if (s->next >= s->n - 1) return PT_OK;
+    int64_t B = fill(s);
+    pt_status status = pt_scorer_begin(s->scorer, B, s->tokens, err);
+    s->waiting = status == PT_OK;
+    return status == PT_OK ? PT_PENDING : status;
+}

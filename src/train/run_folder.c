@@ -1,0 +1,279 @@
+/* The run folder. SPDX-License-Identifier: MIT */
+#include "train/run_folder.h"
+
+#include "base/append_file.h"
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/version.h"
+#include "io/checkpoint.h"
+
+#define PATH_BYTES 1024
+#define LOSS_DIGITS 9 /* enough to tell any two f32 apart */
+
+struct pt_run_folder {
+    char path[PATH_BYTES];
+    pt_append_file *log;
+    pt_checkpoint *checkpoint;
+    pt_strbuf line; /* grown once, reused: no allocation in a step */
+};
+
+/* ---- lines of the log ---- */
+
+static pt_json_writer begin_line(pt_run_folder *run, const char *type)
+{
+    pt_strbuf_clear(&run->line);
+    pt_json_writer w = pt_json_writer_begin(&run->line, 0);
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "type", type);
+    return w;
+}
+
+static pt_status end_line(pt_run_folder *run, pt_json_writer *w, pt_error *err)
+{
+    pt_json_digits(w, "t", (double)pt_clock_unix_ms() / 1000.0, 13);
+    pt_json_end_object(w);
+    pt_strbuf_putc(&run->line, '\n');
+    if (run->line.failed) return pt_fail(err, PT_NO_MEMORY, "no memory for a line of the log");
+    return pt_append_file_write(run->log, run->line.data, (int64_t)run->line.len, err);
+}
+
+pt_status pt_run_folder_step(pt_run_folder *run, const pt_step_report *report, pt_error *err)
+{
+    pt_json_writer w = begin_line(run, "step");
+    pt_json_i64(&w, "step", report->step);
+    pt_json_digits(&w, "loss", report->loss, LOSS_DIGITS);
+    pt_json_double(&w, "lr", (double)(float)report->lr);
+    pt_json_digits(&w, "grad_norm", report->grad_norm, LOSS_DIGITS);
+    pt_json_digits(&w, "seconds", report->seconds, 4);
+    return end_line(run, &w, err);
+}
+
+pt_status pt_run_folder_evaluated(pt_run_folder *run, int64_t step, double val_loss, pt_error *err)
+{
+    pt_json_writer w = begin_line(run, "val");
+    pt_json_i64(&w, "step", step);
+    pt_json_digits(&w, "val_loss", val_loss, LOSS_DIGITS);
+    return end_line(run, &w, err);
+}
+
+pt_status pt_run_folder_sampled(pt_run_folder *run, int64_t step, const char *bytes, int64_t n,
+                                pt_error *err)
+{
+    pt_json_writer w = begin_line(run, "sample");
+    pt_json_i64(&w, "step", step);
+    pt_json_string_n(&w, "text", bytes, (size_t)n);
+    return end_line(run, &w, err);
+}
+
+static void write_meta(pt_json_writer *w, const pt_run_description *d,
+                       const pt_model_config *config, const pt_train_options *o, int64_t n_params)
+{
+    if (d->preset) pt_json_string(w, "preset", d->preset);
+    pt_json_string(w, "lr_schedule", pt_schedule_name(o->schedule));
+    pt_json_i64(w, "warmup", o->warmup);
+    pt_json_double(w, "max_lr", o->lr);
+    pt_json_double(w, "min_lr", o->min_lr);
+    pt_json_i64(w, "total_steps", o->steps);
+    pt_json_i64(w, "params", n_params);
+    pt_json_i64(w, "batch", o->batch);
+    pt_json_i64(w, "accum", o->accum);
+    pt_json_i64(w, "ctx", o->ctx ? o->ctx : config->ctx);
+    char seed[32];
+    pt_format(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+    pt_json_string(w, "seed", seed);
+}
+
+/* ---- run.json ---- */
+
+static void write_model(pt_json_writer *w, const pt_model_config *c, int64_t n_params)
+{
+    pt_json_begin_object(w, "model");
+    pt_json_i64(w, "layers", c->n_layers);
+    pt_json_i64(w, "d_model", c->d_model);
+    pt_json_i64(w, "heads", c->n_heads);
+    pt_json_i64(w, "d_mlp", c->d_mlp);
+    pt_json_i64(w, "ctx", c->ctx);
+    pt_json_i64(w, "vocab", c->vocab);
+    pt_json_string(w, "gelu", c->gelu_tanh ? "tanh" : "erf");
+    pt_json_double(w, "dropout", c->dropout);
+    pt_json_i64(w, "params", n_params);
+    pt_json_end_object(w);
+}
+
+static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_train_options *o)
+{
+    pt_json_begin_object(w, "train");
+    pt_json_i64(w, "steps", o->steps);
+    pt_json_i64(w, "batch", o->batch);
+    pt_json_i64(w, "accum", o->accum);
+    pt_json_i64(w, "ctx", o->ctx ? o->ctx : c->ctx);
+    pt_json_double(w, "lr", o->lr);
+    pt_json_double(w, "min_lr", o->min_lr);
+    pt_json_string(w, "schedule", pt_schedule_name(o->schedule));
+    pt_json_i64(w, "warmup", o->warmup);
+    pt_json_double(w, "beta1", o->beta1);
+    pt_json_double(w, "beta2", o->beta2);
+    pt_json_double(w, "eps", o->eps);
+    pt_json_double(w, "weight_decay", o->weight_decay);
+    pt_json_double(w, "clip", o->clip);
+    char seed[32];
+    pt_format(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+    pt_json_string(w, "seed", seed);
+    pt_json_string(w, "init", o->upstream_init ? "upstream" : "default");
+    pt_json_i64(w, "eval_every", o->eval_every);
+    pt_json_i64(w, "eval_batches", o->eval_batches);
+    pt_json_i64(w, "sample_every", o->sample_every);
+    pt_json_i64(w, "save_every", o->save_every);
+    pt_json_i64(w, "recompute", o->recompute);
+    pt_json_end_object(w);
+}
+
+static void write_corpus(pt_json_writer *w, const pt_run_description *d)
+{
+    char hex[65];
+    pt_sha256_hex(d->corpus, (size_t)d->corpus_bytes, hex);
+    pt_json_begin_object(w, "corpus");
+    pt_json_string(w, "path", d->corpus_path);
+    pt_json_i64(w, "bytes", d->corpus_bytes);
+    pt_json_string(w, "sha256", hex);
+    pt_json_string(w, "tokenizer", "bytes");
+    pt_json_end_object(w);
+}
+
+static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
+
+/* Of the running program; false where the system does not tell. */
+static bool hash_program(char hex[65])
+{
+    pt_sha256 hash;
+    uint8_t digest[32];
+    pt_sha256_init(&hash);
+    if (pt_fs_stream("/proc/self/exe", add_to_hash, &hash, NULL)) return false;
+    pt_sha256_final(&hash, digest);
+    pt_hex(digest, sizeof digest, hex);
+    return true;
+}
+
+static void write_program(pt_json_writer *w, const pt_run_description *d)
+{
+    char hex[65];
+    pt_json_begin_object(w, "program");
+    pt_json_string(w, "version", PT_VERSION);
+    pt_json_string(w, "command", d->command);
+    pt_json_string(w, "device", d->device);
+    pt_json_string(w, "isa", d->isa);
+    pt_json_i64(w, "threads", d->threads);
+    if (hash_program(hex)) pt_json_string(w, "binary_sha256", hex);
+    else pt_json_null(w, "binary_sha256");
+    pt_json_end_object(w);
+}
+
+pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *d,
+                              const pt_model_config *config, const pt_train_options *options,
+                              int64_t n_params, pt_error *err)
+{
+    char path[PATH_BYTES], now[32];
+    pt_clock_iso(pt_clock_unix_ms(), now);
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 2);
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "format", "posttrain-run");
+    pt_json_i64(&w, "version", 1);
+    pt_json_string(&w, "started", now);
+    write_program(&w, d);
+    write_model(&w, config, n_params);
+    write_options(&w, config, options);
+    write_corpus(&w, d);
+    pt_json_end_object(&w);
+    pt_strbuf_putc(&text, '\n');
+    pt_status s = PT_OK;
+    if (text.failed || !pt_fs_join(path, sizeof path, run->path, "run.json"))
+        s = pt_fail(err, PT_NO_MEMORY, "no memory for run.json");
+    if (s == PT_OK) s = pt_atomic_file_put(path, false, text.data, (int64_t)text.len, err);
+    pt_strbuf_deinit(&text);
+    if (s) return s;
+    w = begin_line(run, "meta");
+    write_meta(&w, d, config, options, n_params);
+    return end_line(run, &w, err);
+}
+
+/* ---- life ---- */
+
+static void note_entry(void *ctx, const char *name, bool folder)
+{
+    (void)name, (void)folder;
+    ++*(int64_t *)ctx;
+}
+
+pt_status pt_run_folder_check(const char *path, pt_error *err)
+{
+    int64_t entries = 0;
+    if (!pt_fs_exists(path)) return PT_OK;
+    pt_status s = pt_fs_list(path, note_entry, &entries, err);
+    if (s || entries == 0) return s;
+    char json[PATH_BYTES];
+    bool run = pt_fs_join(json, sizeof json, path, "run.json") && pt_fs_exists(json);
+    return pt_fail(err, PT_EXISTS,
+                   run ? "%s already holds a run: choose another --out"
+                       : "%s is not empty: choose another --out",
+                   path);
+}
+
+pt_status pt_run_folder_new(pt_run_folder **out, const char *path, pt_error *err)
+{
+    *out = NULL;
+    pt_run_folder *run = pt_alloc(sizeof *run);
+    if (!run) return pt_fail(err, PT_NO_MEMORY, "no memory for a run");
+    char log[PATH_BYTES];
+    pt_status s = PT_OK;
+    if (pt_format(run->path, PATH_BYTES, "%s", path) >= PATH_BYTES - 64 ||
+        !pt_fs_join(log, sizeof log, path, "log.jsonl"))
+        s = pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
+    if (s == PT_OK) s = pt_run_folder_check(path, err);
+    if (s == PT_OK) s = pt_fs_make_folder(path, err);
+    if (s == PT_OK) s = pt_append_file_open(&run->log, log, NULL, err);
+    if (s) pt_run_folder_free(run);
+    else *out = run;
+    return s;
+}
+
+void pt_run_folder_free(pt_run_folder *run)
+{
+    if (!run) return;
+    pt_checkpoint_discard(run->checkpoint);
+    pt_append_file_close(run->log);
+    pt_strbuf_deinit(&run->line);
+    pt_free(run);
+}
+
+pt_status pt_run_folder_save_begin(pt_run_folder *run, int64_t step, pt_sink *sink, pt_error *err)
+{
+    return pt_checkpoint_begin(&run->checkpoint, run->path, step, sink, err);
+}
+
+pt_status pt_run_folder_save_end(pt_run_folder *run, int64_t step, bool failed, pt_error *err)
+{
+    pt_checkpoint *checkpoint = run->checkpoint;
+    run->checkpoint = NULL;
+    if (failed) {
+        pt_checkpoint_discard(checkpoint);
+        return PT_OK;
+    }
+    pt_status s = pt_checkpoint_commit(checkpoint, err);
+    if (s) return s;
+    pt_json_writer w = begin_line(run, "save");
+    pt_json_i64(&w, "step", step);
+    return end_line(run, &w, err);
+}
+
+pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, const char *how, pt_error *err)
+{
+    pt_json_writer w = begin_line(run, "end");
+    pt_json_i64(&w, "step", step);
+    pt_json_string(&w, "how", how);
+    pt_status s = end_line(run, &w, err);
+    return s == PT_OK ? pt_append_file_sync(run->log, err) : s;
+}

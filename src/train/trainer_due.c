@@ -1,0 +1,151 @@
+/* What is due between steps: saving, evaluating, sampling.
+ * SPDX-License-Identifier: MIT */
+#include "train/trainer_internal.h"
+
+#include "base/clock.h"
+#include "base/maths.h"
+#include "base/version.h"
+#include "text/bytes.h"
+
+/* Saving comes first, so that a crash in an evaluation loses nothing; but the last file waits for
+ * the last evaluation and sample, which its header tells. */
+pt_status pt_trainer_choose_due(pt_trainer *t)
+{
+    bool last = t->step >= t->options.steps;
+    t->entered = false;
+    if (t->stopping) t->due = t->saver && t->saved_step != t->step ? DUE_SAVE : 0;
+    if ((t->due & DUE_SAVE) && !last) t->phase = PHASE_SAVE;
+    else if (t->due & DUE_EVALUATE) t->phase = PHASE_EVALUATE;
+    else if (t->due & DUE_SAMPLE) t->phase = PHASE_SAMPLE;
+    else if (t->due & DUE_SAVE) t->phase = PHASE_SAVE;
+    else if (t->stopping || t->step >= t->options.steps) t->phase = PHASE_DONE;
+    else {
+        t->phase = PHASE_STEP;
+        t->mark = pt_clock_seconds();
+    }
+    return PT_OK;
+}
+
+static pt_status queue_evaluation(pt_trainer *t, pt_error *err)
+{
+    int64_t B = pt_min_i64(t->options.batch, t->eval_total - t->eval_done);
+    pt_windows_fill(&t->validate, t->eval_done, B, pt_scorer_ids(t->scorer),
+                    pt_scorer_targets(t->scorer));
+    t->eval_done += B;
+    return pt_scorer_begin(t->scorer, B, t->T, err);
+}
+
+pt_status pt_trainer_evaluate(pt_trainer *t, pt_error *err)
+{
+    if (!t->entered) {
+        t->entered = true;
+        t->score = (pt_score){0};
+        t->eval_done = 0;
+        t->eval_total =
+            pt_min_i64(pt_windows_count(&t->validate), t->options.batch * t->options.eval_batches);
+        return queue_evaluation(t, err);
+    }
+    pt_status s = pt_scorer_poll(t->scorer, &t->score, err);
+    if (s) return s;
+    if (t->eval_done < t->eval_total) return queue_evaluation(t, err);
+    double loss = pt_score_loss(&t->score);
+    t->last_loss.val = loss;
+    if (t->step) pt_trainer_add_history(t, true);
+    if (!(t->best.val <= loss)) t->best = (pt_tinygpt_loss){t->step, loss, loss};
+    t->due &= ~DUE_EVALUATE;
+    t->phase = PHASE_DUE;
+    return t->events.evaluated ? t->events.evaluated(t->events.ctx, t->step, loss, err) : PT_OK;
+}
+
+pt_status pt_trainer_sample(pt_trainer *t, pt_error *err)
+{
+    if (!t->entered) {
+        t->entered = true;
+        t->n_sample = 0;
+        pt_sampler_options sampler = t->options.sampler;
+        sampler.seed = t->options.seed;
+        return pt_session_start(t->session, t->prompt, t->n_prompt, &sampler, err);
+    }
+    if (t->n_sample < t->options.sample_tokens) {
+        int32_t id = 0;
+        pt_status s = pt_session_poll(t->session, &id, err);
+        int byte = pt_bytes_decode(id);
+        if (s == PT_OK) t->sample[t->n_sample++] = (char)(byte < 0 ? '?' : byte);
+        return s;
+    }
+    t->sample[t->n_sample] = 0;
+    t->due &= ~DUE_SAMPLE;
+    t->phase = PHASE_DUE;
+    if (!t->events.sampled) return PT_OK;
+    return t->events.sampled(t->events.ctx, t->step, t->sample, t->n_sample, err);
+}
+
+/* The header's "posttrain" members: what the format itself has no place for. */
+static const pt_json *own_header(const pt_trainer *t, pt_arena *arena)
+{
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 0);
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "version", PT_VERSION);
+    pt_json_string(&w, "tokenizer", "bytes");
+    if (t->model->config.gelu_tanh) pt_json_bool(&w, "geluTanh", true);
+    pt_json_i64(&w, "accum", t->options.accum);
+    pt_json_i64(&w, "windowTokens", t->T);
+    pt_json_string(&w, "schedule", pt_schedule_name(t->options.schedule));
+    pt_json_double(&w, "minLr", t->options.min_lr);
+    pt_json_i64(&w, "warmup", t->options.warmup);
+    pt_json_i64(&w, "nextSample", pt_trainer_first_sample(t, t->step + 1, 0));
+    pt_json_end_object(&w);
+    const pt_json *json = NULL;
+    if (!text.failed) pt_json_parse(text.data, text.len, arena, &json, NULL);
+    pt_strbuf_deinit(&text);
+    return json;
+}
+
+static pt_status begin_save(pt_trainer *t, pt_error *err)
+{
+    pt_sink sink = {0};
+    pt_status s = t->events.save_begin(t->events.ctx, t->step, &sink, err);
+    if (s) return s;
+    t->entered = true;
+    char saved_at[32], sample_text[321] = "";
+    pt_clock_iso(pt_clock_unix_ms(), saved_at);
+    size_t n = pt_utf8_complete(t->sample, (size_t)pt_min_i64(320, t->n_sample));
+    if (pt_utf8_valid(t->sample, n)) memcpy(sample_text, t->sample, n);
+    pt_arena arena = {0};
+    pt_tinygpt_run run = {.batch_size = t->options.batch,
+                          .max_steps = t->options.steps,
+                          .eval_every = t->options.eval_every,
+                          .learning_rate = t->options.lr,
+                          .grad_clip = t->options.clip,
+                          .seed = t->options.seed,
+                          .backend = t->device->name};
+    pt_tinygpt_desc desc = {.step = t->step,
+                            .run = &run,
+                            .saved_at = saved_at,
+                            .history = t->history,
+                            .n_history = t->n_history,
+                            .final_loss = t->step ? &t->last_loss : NULL,
+                            .best_val = pt_is_nan(t->best.val) ? NULL : &t->best,
+                            .sample = sample_text,
+                            .posttrain = own_header(t, &arena)};
+    s = pt_saver_begin(t->saver, &desc, &sink, err);
+    pt_arena_deinit(&arena);
+    return s;
+}
+
+pt_status pt_trainer_save(pt_trainer *t, pt_error *err)
+{
+    bool begun = t->entered;
+    pt_status s = begun ? pt_saver_poll(t->saver, err) : begin_save(t, err);
+    if (s == PT_PENDING || (s == PT_OK && !begun)) return s;
+    if (t->entered) {
+        t->entered = false;
+        pt_status end = t->events.save_end(t->events.ctx, t->step, s != PT_OK, err);
+        if (s == PT_OK) s = end;
+    }
+    t->due &= ~DUE_SAVE;
+    t->saved_step = t->step;
+    t->phase = PHASE_DUE;
+    return s;
+}

@@ -1,0 +1,94 @@
+/* The trainer's state, shared by the files that make up its state machine: trainer.c (life and
+ * polling), trainer_step.c (a step and what it came to), trainer_due.c (what is due between steps).
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_TRAIN_TRAINER_INTERNAL_H
+#define PT_TRAIN_TRAINER_INTERNAL_H
+
+#include "infer/scorer.h"
+#include "train/diagnose.h"
+#include "train/save.h"
+#include "train/trainer.h"
+
+typedef enum pt_train_phase {
+    PHASE_STEP,
+    PHASE_MICRO,
+    PHASE_READ,
+    PHASE_DUE, /* decide what comes next */
+    PHASE_SAVE,
+    PHASE_EVALUATE,
+    PHASE_SAMPLE,
+    PHASE_DIAGNOSE,
+    PHASE_DONE
+} pt_train_phase;
+
+enum { DUE_SAVE = 1, DUE_EVALUATE = 2, DUE_SAMPLE = 4 };
+
+#define MAX_HISTORY 512
+#define RECENT 10       /* steps in the mean training loss */
+#define SKIPPED_STEPS 3 /* not counted for tokens per second: caches warm up */
+
+struct pt_trainer {
+    pt_device *device;
+    pt_train_options options;
+    pt_train_events events;
+    pt_schedule schedule;
+    pt_model *model;
+    pt_optimizer optimizer;
+    pt_plan plan;
+    pt_scorer *scorer;
+    pt_session *session; /* NULL when nothing is sampled */
+    pt_saver *saver;
+    pt_diagnosis diagnosis;
+    pt_windows train, validate;
+    int64_t T;
+
+    pt_tensor ids, target, coef; /* (B,T) */
+    int64_t ids_id, target_id, coef_id;
+    int32_t *host_ids, *host_targets;
+    int32_t *prompt; /* ids of the sample prompt */
+    int64_t n_prompt;
+
+    pt_train_phase phase;
+    bool entered; /* the phase has begun its work */
+    int due;
+    bool stopping;
+    int64_t first_step; /* steps done before this run */
+    int64_t step;       /* steps handed to the device */
+    int64_t reported;   /* steps whose results were read */
+    int64_t micro;      /* of the step under way */
+    int64_t bad_step;
+    int64_t saved_step; /* -1: none yet */
+    pt_download download;
+    double ring[PT_MAX_READ_EVERY * PT_RING_WORDS];
+    float ring_narrow[PT_MAX_READ_EVERY * PT_RING_WORDS];
+
+    int64_t eval_done, eval_total; /* windows */
+    pt_score score;
+    char sample[PT_MAX_SAMPLE_TOKENS + 1];
+    int64_t n_sample;
+
+    pt_tinygpt_loss history[MAX_HISTORY];
+    int64_t n_history, history_every;
+    pt_tinygpt_loss last_loss, best;
+    double recent[RECENT];
+    double mark, seconds, seconds_reported, seconds_skipped;
+};
+
+/* One call each does the bounded piece of work of a phase; PT_OK means: go on polling. */
+pt_status pt_trainer_begin_step(pt_trainer *t, pt_error *err);
+pt_status pt_trainer_micro(pt_trainer *t, pt_error *err);
+pt_status pt_trainer_read(pt_trainer *t, pt_error *err);
+pt_status pt_trainer_diagnose(pt_trainer *t, pt_error *err);
+pt_status pt_trainer_choose_due(pt_trainer *t);
+pt_status pt_trainer_save(pt_trainer *t, pt_error *err);
+pt_status pt_trainer_evaluate(pt_trainer *t, pt_error *err);
+pt_status pt_trainer_sample(pt_trainer *t, pt_error *err);
+
+/* What is due after `step`: DUE_ flags. */
+int pt_trainer_due_at(const pt_trainer *t, int64_t step);
+/* Global index of the first sample of a micro-batch of 1-based step `step`. */
+int64_t pt_trainer_first_sample(const pt_trainer *t, int64_t step, int64_t micro);
+/* Adds last_loss to the history of the file's header, when it is its turn or was evaluated. */
+void pt_trainer_add_history(pt_trainer *t, bool evaluated);
+
+#endif
