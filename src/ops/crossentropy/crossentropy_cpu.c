@@ -42,12 +42,12 @@ static float exponentials(float *z, int64_t V, float max)
     pt_vf shift = pt_vf_set1(max), sum = pt_vf_zero();
     int64_t v = 0;
     for (; v + 16 <= V; v += 16) {
-        pt_vf e = pt_vf_exp(pt_vf_sub(pt_vf_load(z + v), shift));
+        pt_vf e = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(z + v), shift));
         pt_vf_store(z + v, e);
         sum = pt_vf_add(sum, e);
     }
     if (v < V) {
-        pt_vf_store_n(z + v, pt_vf_exp(pt_vf_sub(pt_vf_load_n(z + v, V - v), shift)), V - v);
+        pt_vf_store_n(z + v, pt_vf_exp_weight(pt_vf_sub(pt_vf_load_n(z + v, V - v), shift)), V - v);
         sum = pt_vf_add(sum, pt_vf_load_n(z + v, V - v));
     }
     return pt_vf_sum(sum);
