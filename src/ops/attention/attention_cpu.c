@@ -53,16 +53,17 @@ typedef struct work {
     float *q;                     /* [rows][width], times scale */
     float *sum;                   /* forward: the sums that become o; backward: dO. [rows][width] */
     float *k_upright, *v_upright; /* packed, for products over D */
-    float *k, *v;                 /* [keys][width]; backward: k is times scale, v unused */
+    float *k, *v;                 /* [keys][width]; forward: v; backward: k times scale */
     float *dk, *dv;               /* [keys][width] */
     float *s, *ds;                /* [rows][block_keys] */
+    bool rows_finite;             /* backward: q and dO */
+    bool keys_finite;             /* forward: v; backward: k */
     float max[BLOCK_ROWS];        /* forward: largest score so far; backward: lse */
     float total[BLOCK_ROWS * 16]; /* forward: sums of exp(score - max), by lane */
-    float delta[BLOCK_ROWS];      /* backward */
     float shrink[BLOCK_ROWS];     /* forward: what a new maximum makes of older sums */
+    float delta[BLOCK_ROWS];      /* backward */
     int64_t from[BLOCK_ROWS], to[BLOCK_ROWS]; /* keys that each row sees: from <= j < to */
-    int64_t
-        end[BLOCK_ROWS / STRIP]; /* of this block of keys, how many the rows of each strip reach */
+    int64_t end[BLOCK_ROWS / STRIP]; /* how many keys of the block each strip of rows reaches */
 } work;
 
 static layer layer_of(const pt_attention_args *a, pt_pool *pool)
@@ -133,18 +134,26 @@ static void lay_out(const layer *l, work *w, int thread)
 }
 _Static_assert(FLOATS(BLOCK_ROWS, BLOCK_KEYS) * sizeof(float) <= PT_CPU_SCRATCH_BYTES, "scratch");
 
-/* n rows of D floats, step apart, into rows of `width`, times factor, padded with zeros. */
-static void copy_rows(const layer *l, float *out, const float *in, int64_t step, int64_t n,
+/* n rows of D floats, step apart, into rows of `width`, times factor, padded with zeros. False when one of them is
+ * not finite. */
+static bool copy_rows(const layer *l, float *out, const float *in, int64_t step, int64_t n,
                       float factor)
 {
-    pt_vf f = pt_vf_set1(factor);
-    int64_t whole = l->D / 16 * 16;
+    pt_vf f = pt_vf_set1(factor), zero = pt_vf_zero(), check = zero;
     for (int64_t i = 0; i < n; i++, out += l->width, in += step) {
-        for (int64_t d = 0; d < whole; d += 16)
-            pt_vf_store(out + d, pt_vf_mul(pt_vf_load(in + d), f));
-        if (whole < l->D)
-            pt_vf_store(out + whole, pt_vf_mul(pt_vf_load_n(in + whole, l->D - whole), f));
+        int64_t d = 0;
+        for (; d + 16 <= l->D; d += 16) {
+            pt_vf x = pt_vf_mul(pt_vf_load(in + d), f);
+            pt_vf_store(out + d, x);
+            check = pt_vf_fma(x, zero, check);
+        }
+        if (d < l->D) {
+            pt_vf x = pt_vf_mul(pt_vf_load_n(in + d, l->D - d), f);
+            pt_vf_store(out + d, x);
+            check = pt_vf_fma(x, zero, check);
+        }
     }
+    return pt_vf_sum(check) == 0; /* 0 times inf or NaN is NaN */
 }
 
 /* Block rb of the piece's rows, and which keys each of them sees. */
@@ -166,15 +175,17 @@ static void see_rows(const layer *l, const piece *p, work *w, int64_t rb)
     }
 }
 
-/* The rows of `in` (q, dO: [B,T,H,D]) into scratch. */
-static void load_rows(const layer *l, const piece *p, const work *w, float *out, const float *in,
+/* The rows of `in` (q, dO: [B,T,H,D]) into scratch. False when not finite. */
+static bool load_rows(const layer *l, const piece *p, const work *w, float *out, const float *in,
                       float factor)
 {
+    bool finite = true;
     for (int64_t r = 0; r < w->n_rows;) {
         int64_t row = w->row0 + r, n = pt_min_i64(w->n_rows - r, l->T - row % l->T);
-        copy_rows(l, out + r * l->width, in + row_at(l, p, row), l->H * l->D, n, factor);
+        finite &= copy_rows(l, out + r * l->width, in + row_at(l, p, row), l->H * l->D, n, factor);
         r += n;
     }
+    return finite;
 }
 
 static void see_keys(const layer *l, work *w, int64_t kb, int64_t limit)
@@ -238,6 +249,27 @@ static void products_over_d(const layer *l, const work *w, float *out, const flo
     }
 }
 
+/* What of a block of keys one row sees: lo <= j < hi, and the whole vectors from <= j < to that hold these. Counted
+ * from the block's first key. */
+typedef struct span {
+    int64_t lo, hi, from, to;
+} span;
+
+static span seen(const work *w, int64_t r)
+{
+    span x = {.lo = pt_max_i64(w->from[r] - w->key0, 0),
+              .hi = pt_min_i64(w->to[r] - w->key0, w->n_keys)};
+    if (x.lo >= x.hi) x.lo = x.hi = 0;
+    x.from = x.lo / 16 * 16;
+    x.to = pt_round_up(x.hi, 16);
+    return x;
+}
+
+static void add_multiple(const layer *l, float *out, float weight, const float *x)
+{
+    for (int64_t d = 0; d < l->D; d++) out[d] += weight * x[d];
+}
+
 /* sum (or dq of these rows) [rows][D] += weights[rows][keys] · keys_of[keys][D] */
 static void add_keys(const layer *l, const piece *p, const work *w, const float *weights,
                      const float *keys_of, bool to_dq)
@@ -258,7 +290,14 @@ static void add_keys(const layer *l, const piece *p, const work *w, const float 
                                      : w->sum + r * l->width,
                           .c_row = to_dq ? l->H * l->D : l->width,
                           .accumulate = true};
-        if (end > 0) PT_CPU(gemm_tile)(&t);
+        if (end > 0 && w->keys_finite) PT_CPU(gemm_tile)(&t);
+        /* A weight of 0 would let what is hidden through, if it is not finite. */
+        for (int64_t i = r; i < r + n && !w->keys_finite; i++) {
+            span x = seen(w, i);
+            for (int64_t j = x.lo; j < x.hi; j++)
+                add_multiple(l, t.c + (i - r) * t.c_row, weights[i * l->block_keys + j],
+                             keys_of + j * l->width);
+        }
     }
 }
 
@@ -266,7 +305,13 @@ static void add_keys(const layer *l, const piece *p, const work *w, const float 
 static void add_rows(const layer *l, const work *w, float *out, const float *weights,
                      const float *rows_of)
 {
-    for (int64_t j = 0, n, first = 0; j < w->n_keys; j += n) {
+    for (int64_t r = 0; r < w->n_rows && !w->rows_finite; r++) {
+        span x = seen(w, r);
+        for (int64_t j = x.lo; j < x.hi; j++)
+            add_multiple(l, out + j * l->width, weights[r * l->block_keys + j],
+                         rows_of + r * l->width);
+    }
+    for (int64_t j = 0, n, first = 0; j < w->n_keys && w->rows_finite; j += n) {
         /* rows before `first` see none of the keys from j on; where does that change? */
         while (first < w->n_rows && w->end[first / STRIP] <= j) first += STRIP;
         if (first >= w->n_rows) break;
@@ -286,37 +331,30 @@ static void add_rows(const layer *l, const work *w, float *out, const float *wei
     }
 }
 
-/* The part of a score row that row r sees, in whole vectors: [*from, *to) with what it does not see
- * set to -inf; the rest of the block's row becomes 0. False when it sees nothing here. */
-static bool mask_row(const layer *l, const work *w, int64_t r, int64_t *from, int64_t *to)
+/* A row of the block's scores: in the vectors of what it sees, the rest becomes `hidden`; all other vectors become 0. */
+static void mask_row(const layer *l, span x, float *s, float hidden)
 {
-    float *s = w->s + r * l->block_keys;
-    int64_t lo = pt_max_i64(w->from[r] - w->key0, 0);
-    int64_t hi = pt_min_i64(w->to[r] - w->key0, w->n_keys);
-    if (lo >= hi) lo = hi = 0;
-    *from = lo / 16 * 16;
-    *to = pt_round_up(hi, 16);
-    for (int64_t j = 0; j < *from; j++) s[j] = 0;
-    for (int64_t j = *from; j < lo; j++) s[j] = (float)-PT_INF;
-    for (int64_t j = hi; j < *to; j++) s[j] = (float)-PT_INF;
-    for (int64_t j = *to; j < l->block_keys; j++) s[j] = 0;
-    return lo < hi;
+    for (int64_t j = 0; j < x.from; j++) s[j] = 0;
+    for (int64_t j = x.from; j < x.lo; j++) s[j] = hidden;
+    for (int64_t j = x.hi; j < x.to; j++) s[j] = hidden;
+    for (int64_t j = x.to; j < l->block_keys; j++) s[j] = 0;
 }
 
 /* ---- forward ---- */
 /* Brings the largest score of row r up to date. */
-static void mask_and_max(const layer *l, work *w, int64_t r, int64_t *from, int64_t *to)
+static void mask_and_max(const layer *l, work *w, int64_t r, span x)
 {
-    if (!mask_row(l, w, r, from, to)) return;
-    const float *s = w->s + r * l->block_keys;
-    pt_vf m = pt_vf_load(s + *from);
-    for (int64_t j = *from + 16; j < *to; j += 16) m = pt_vf_max(pt_vf_load(s + j), m);
+    float *s = w->s + r * l->block_keys;
+    mask_row(l, x, s, (float)-PT_INF);
+    if (x.lo == x.hi) return;
+    pt_vf m = pt_vf_load(s + x.from);
+    for (int64_t j = x.from + 16; j < x.to; j += 16) m = pt_vf_max(pt_vf_load(s + j), m);
     float max = pt_vf_max_all(m);
     if (max > w->max[r]) w->max[r] = max;
 }
 
 /* Scores of row r become weights exp(s - max); its older sums are brought to the new maximum. */
-static void weigh_row(const layer *l, work *w, int64_t r, int64_t from, int64_t to)
+static void weigh_row(const layer *l, work *w, int64_t r, span x)
 {
     float *s = w->s + r * l->block_keys, *sum = w->sum + r * l->width;
     float *total = w->total + 16 * r;
@@ -327,7 +365,7 @@ static void weigh_row(const layer *l, work *w, int64_t r, int64_t from, int64_t 
             pt_vf_store(sum + d, pt_vf_mul(pt_vf_load(sum + d), f));
     }
     pt_vf shift = pt_vf_set1(w->max[r]), so_far = pt_vf_load(total);
-    for (int64_t j = from; j < to; j += 16) {
+    for (int64_t j = x.from; j < x.to; j += 16) {
         pt_vf e = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(s + j), shift));
         pt_vf_store(s + j, e);
         so_far = pt_vf_add(so_far, e);
@@ -337,14 +375,17 @@ static void weigh_row(const layer *l, work *w, int64_t r, int64_t from, int64_t 
 
 static void softmax(const layer *l, work *w)
 {
-    int64_t from[BLOCK_ROWS], to[BLOCK_ROWS];
+    span x[BLOCK_ROWS];
     memcpy(w->shrink, w->max, sizeof w->max);
-    for (int64_t r = 0; r < w->n_rows; r++) mask_and_max(l, w, r, &from[r], &to[r]);
+    for (int64_t r = 0; r < w->n_rows; r++) {
+        x[r] = seen(w, r);
+        mask_and_max(l, w, r, x[r]);
+    }
     for (int64_t r = 0; r < w->n_rows; r += 16) {
         pt_vf step = pt_vf_sub(pt_vf_load(w->shrink + r), pt_vf_load(w->max + r));
         pt_vf_store(w->shrink + r, pt_vf_exp_weight(step));
     }
-    for (int64_t r = 0; r < w->n_rows; r++) weigh_row(l, w, r, from[r], to[r]);
+    for (int64_t r = 0; r < w->n_rows; r++) weigh_row(l, w, r, x[r]);
 }
 
 static void store_row(const layer *l, const piece *p, const work *w, int64_t r)
@@ -376,7 +417,7 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
         cut_strips(&w);
         int64_t at = w.key0 * p.key_step;
         stand_up(l, &p, &w, w.k_upright, p.k + at);
-        copy_rows(l, w.v, p.v + at, p.key_step, w.n_keys, 1);
+        w.keys_finite = copy_rows(l, w.v, p.v + at, p.key_step, w.n_keys, 1);
         products_over_d(l, &w, w.s, w.q, w.k_upright);
         softmax(l, &w);
         add_keys(l, &p, &w, w.s, w.v, false);
@@ -388,8 +429,7 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
 static void run(layer *l, int64_t n_chunks, pt_pool_fn fn)
 {
     double flops = 4.0 * (double)(l->a->q.dim[0] * l->H * l->T) * (double)(l->keys * l->D);
-    if (l->pool && flops >= 1e6)
-        pt_pool_run(l->pool, n_chunks, fn, l);
+    if (l->pool && flops >= 1e6) pt_pool_run(l->pool, n_chunks, fn, l);
     else
         for (int64_t i = 0; i < n_chunks; i++) fn(l, i, 0);
 }
@@ -406,10 +446,8 @@ static void forward_small(layer *l)
 void PT_CPU(attention_fwd)(const void *args, pt_pool *pool)
 {
     layer l = layer_of(args, pool);
-    if (pool)
-        forward(&l);
-    else
-        forward_small(&l);
+    if (pool) forward(&l);
+    else forward_small(&l);
 }
 
 /* ---- backward ---- */
@@ -436,8 +474,8 @@ static void load_rows_backward(const layer *l, const piece *p, work *w)
     int64_t at = stat_at(l, p, w->row0);
     memcpy(w->max, pt_floats(&l->a->lse) + at, (size_t)w->n_rows * sizeof(float));
     memcpy(w->delta, pt_floats(&l->a->delta) + at, (size_t)w->n_rows * sizeof(float));
-    load_rows(l, p, w, w->q, pt_floats(&l->a->q), l->scale);
-    load_rows(l, p, w, w->sum, pt_floats(&l->a->d_o), 1);
+    w->rows_finite = load_rows(l, p, w, w->q, pt_floats(&l->a->q), l->scale);
+    w->rows_finite &= load_rows(l, p, w, w->sum, pt_floats(&l->a->d_o), 1);
 }
 
 static void load_keys_backward(const layer *l, const piece *p, work *w, int64_t kb)
@@ -446,23 +484,22 @@ static void load_keys_backward(const layer *l, const piece *p, work *w, int64_t 
     int64_t at = w->key0 * p->key_step;
     stand_up(l, p, w, w->k_upright, p->k + at);
     stand_up(l, p, w, w->v_upright, p->v + at);
-    copy_rows(l, w->k, p->k + at, p->key_step, w->n_keys, l->scale);
+    w->keys_finite = copy_rows(l, w->k, p->k + at, p->key_step, w->n_keys, l->scale);
 }
 
-/* s becomes P and ds becomes dS = P (dO·v - delta). */
+/* s becomes P and ds becomes dS = P (dO·v - delta). Masked last: a NaN in lse or delta must not reach hidden keys. */
 static void gradient_row(const layer *l, work *w, int64_t r)
 {
-    int64_t from, to;
+    span x = seen(w, r);
     float *s = w->s + r * l->block_keys, *ds = w->ds + r * l->block_keys;
-    mask_row(l, w, r, &from, &to);
     pt_vf lse = pt_vf_set1(w->max[r]), delta = pt_vf_set1(w->delta[r]);
-    for (int64_t j = 0; j < from; j++) ds[j] = 0;
-    for (int64_t j = from; j < to; j += 16) {
+    for (int64_t j = x.from; j < x.to; j += 16) {
         pt_vf weight = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(s + j), lse));
         pt_vf_store(s + j, weight);
         pt_vf_store(ds + j, pt_vf_mul(weight, pt_vf_sub(pt_vf_load(ds + j), delta)));
     }
-    for (int64_t j = to; j < l->block_keys; j++) ds[j] = 0;
+    mask_row(l, x, s, 0);
+    mask_row(l, x, ds, 0);
 }
 
 static void scores_backward(const layer *l, work *w)
@@ -559,8 +596,6 @@ static void backward_small(layer *l)
 void PT_CPU(attention_bwd)(const void *args, pt_pool *pool)
 {
     layer l = layer_of(args, pool);
-    if (pool)
-        backward(&l);
-    else
-        backward_small(&l);
+    if (pool) backward(&l);
+    else backward_small(&l);
 }
