@@ -15,19 +15,25 @@ void pt_host_buffer_free(pt_device *device, pt_buffer *buffer)
     pt_free(buffer->data);
 }
 
-static pt_status too_long(const pt_tensor *t, int64_t bytes, pt_error *err)
+/* `bytes` from the start of t lie inside t, and t inside its buffer. */
+static pt_status check_range(const pt_tensor *t, int64_t bytes, pt_error *err)
 {
-    if (bytes <= pt_tensor_bytes(t)) return PT_OK;
-    return pt_fail(err, PT_INTERNAL, "a transfer of %lld bytes for a tensor of %lld",
-                   (long long)bytes, (long long)pt_tensor_bytes(t));
+    int64_t size = pt_tensor_bytes(t), room = t->buffer->bytes - t->offset;
+    if (bytes < 0 || bytes > size)
+        return pt_fail(err, PT_INTERNAL, "a transfer of %lld bytes for a tensor of %lld",
+                       (long long)bytes, (long long)size);
+    if (t->offset < 0 || size > room)
+        return pt_fail(err, PT_INTERNAL, "a tensor of %lld bytes at %lld of a buffer of %lld",
+                       (long long)size, (long long)t->offset, (long long)t->buffer->bytes);
+    return PT_OK;
 }
 
 pt_status pt_host_upload(pt_device *device, const pt_tensor *dst, const void *src, int64_t bytes,
                          pt_error *err)
 {
     (void)device;
-    pt_status s = too_long(dst, bytes, err);
-    if (s == PT_OK) memcpy(pt_host(dst), src, (size_t)bytes);
+    pt_status s = check_range(dst, bytes, err);
+    if (s == PT_OK && bytes) memcpy(pt_host(dst), src, (size_t)bytes);
     return s;
 }
 
@@ -36,8 +42,8 @@ pt_status pt_host_download_begin(pt_device *device, const pt_tensor *src, void *
 {
     (void)device;
     download->ticket = 0;
-    pt_status s = too_long(src, bytes, err);
-    if (s == PT_OK) memcpy(dst, pt_host(src), (size_t)bytes);
+    pt_status s = check_range(src, bytes, err);
+    if (s == PT_OK && bytes) memcpy(dst, pt_host(src), (size_t)bytes);
     return s;
 }
 
@@ -49,16 +55,20 @@ pt_status pt_host_download_poll(pt_device *device, pt_download *download, pt_err
 
 pt_status pt_host_fill_zero(pt_device *device, const pt_tensor *t, pt_error *err)
 {
-    (void)device, (void)err;
-    memset(pt_host(t), 0, (size_t)pt_tensor_bytes(t));
-    return PT_OK;
+    (void)device;
+    int64_t bytes = pt_tensor_bytes(t);
+    pt_status s = check_range(t, bytes, err);
+    if (s == PT_OK) memset(pt_host(t), 0, (size_t)bytes);
+    return s;
 }
 
 pt_status pt_host_copy(pt_device *device, const pt_tensor *dst, const pt_tensor *src, pt_error *err)
 {
     (void)device;
-    pt_status s = too_long(dst, pt_tensor_bytes(src), err);
-    if (s == PT_OK) memmove(pt_host(dst), pt_host(src), (size_t)pt_tensor_bytes(src));
+    int64_t bytes = pt_tensor_bytes(src);
+    pt_status s = check_range(src, bytes, err);
+    if (s == PT_OK) s = check_range(dst, bytes, err);
+    if (s == PT_OK) memmove(pt_host(dst), pt_host(src), (size_t)bytes);
     return s;
 }
 

@@ -2,6 +2,7 @@
 #include "tensor/plan.h"
 
 #define ALIGN_BYTES 64
+#define ARENA_MAX_BYTES (INT64_MAX / 8) /* so that the arenas together still fit */
 
 const char *pt_arena_id_name(pt_arena_id arena)
 {
@@ -17,6 +18,12 @@ void pt_plan_deinit(pt_plan *plan)
     *plan = (pt_plan){0};
 }
 
+/* The first failure stays. */
+static void fail(pt_plan *plan, pt_status status)
+{
+    if (plan->failure == PT_OK) plan->failure = status;
+}
+
 static pt_plan_entry *new_entry(pt_plan *plan, pt_arena_id arena, const char *name)
 {
     if (plan->n_entries == plan->capacity) {
@@ -25,7 +32,7 @@ static pt_plan_entry *new_entry(pt_plan *plan, pt_arena_id arena, const char *na
         void *grown =
             pt_realloc(plan->entries, (size_t)plan->capacity * size, (size_t)capacity * size);
         if (!grown) {
-            plan->failure = PT_NO_MEMORY;
+            fail(plan, PT_NO_MEMORY);
             return NULL;
         }
         plan->entries = grown;
@@ -41,9 +48,8 @@ static void reserve(pt_plan *plan, pt_plan_entry *entry, int64_t bytes)
 {
     int64_t *arena = &plan->arena_bytes[entry->arena];
     int64_t end = 0;
-    if (bytes < 0 || bytes > INT64_MAX / 4 || !pt_add_i64(*arena, bytes, &end) ||
-        end > INT64_MAX / 4) {
-        plan->failure = PT_BAD_INPUT;
+    if (bytes < 0 || !pt_add_i64(*arena, bytes, &end) || end > ARENA_MAX_BYTES) {
+        fail(plan, PT_BAD_INPUT);
         return;
     }
     entry->bytes = bytes;
@@ -58,7 +64,8 @@ int64_t pt_plan_add(pt_plan *plan, pt_arena_id arena, const char *name, pt_dtype
     if (!entry) return PT_PLAN_NONE;
     entry->tensor.dtype = dtype;
     entry->tensor = pt_view(&entry->tensor, dim[0], dim[1], dim[2], dim[3]);
-    reserve(plan, entry, pt_tensor_bytes(&entry->tensor));
+    bool negative = dim[0] < 0 || dim[1] < 0 || dim[2] < 0 || dim[3] < 0;
+    reserve(plan, entry, negative ? -1 : pt_tensor_bytes(&entry->tensor));
     return plan->failure ? PT_PLAN_NONE : plan->n_entries - 1;
 }
 

@@ -50,7 +50,7 @@ pt_tensor pt_view(const pt_tensor *t, int64_t d0, int64_t d1, int64_t d2, int64_
 {
     pt_tensor view = *t;
     int64_t dim[PT_MAX_RANK] = {d0, d1, d2, d3};
-    view.rank = 0;
+    view.rank = 1;
     for (int i = 0; i < PT_MAX_RANK; i++) {
         view.dim[i] = dim[i] > 0 ? dim[i] : 1;
         if (dim[i] > 0) view.rank = i + 1;

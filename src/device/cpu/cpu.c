@@ -61,6 +61,15 @@ const char *const *pt_device_cpu_isas(void)
     return names;
 }
 
+/* One that this program knows, in whichever build. */
+static bool is_isa(const char *name)
+{
+    static const char *const known[] = {"base", "avx2", "avx512", "neon", "wasm"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(name, known[i]) == 0) return true;
+    return false;
+}
+
 static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *err)
 {
     for (int i = N_ISAS - 1; i >= 0; i--) {
@@ -70,8 +79,9 @@ static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *e
         if (machine_has(entry->name)) return PT_OK;
         if (wanted) return pt_fail(err, PT_UNSUPPORTED, "this machine has no %s", entry->name);
     }
-    return pt_fail(err, PT_BAD_INPUT, "this build has no instruction set '%s'; it has %s … %s",
-                   wanted, isa_entries[0].name, isa_entries[N_ISAS - 1].name);
+    return pt_fail(err, is_isa(wanted) ? PT_UNSUPPORTED : PT_BAD_INPUT,
+                   "this build has no instruction set '%s'; it has %s … %s", wanted,
+                   isa_entries[0].name, isa_entries[N_ISAS - 1].name);
 }
 
 static bool cpu_supports(const pt_device *device, pt_op op, pt_pass pass)

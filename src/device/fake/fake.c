@@ -51,6 +51,7 @@ static record *add_record(fake_device *fake, record_kind kind, int64_t owned_byt
     void *bytes = owned_bytes ? pt_alloc((size_t)owned_bytes) : NULL;
     if (!r || (owned_bytes && !bytes)) {
         pt_free(r);
+        pt_free(bytes);
         pt_fail(err, PT_NO_MEMORY, "no memory to record work");
         return NULL;
     }
@@ -80,7 +81,7 @@ static pt_status fake_upload(pt_device *device, const pt_tensor *dst, const void
 {
     record *r = add_record((fake_device *)device, RECORD_UPLOAD, bytes, err);
     if (!r) return PT_NO_MEMORY;
-    memcpy(r->bytes, src, (size_t)bytes);
+    if (bytes) memcpy(r->bytes, src, (size_t)bytes);
     r->a = inner_tensor(dst);
     r->n = bytes;
     return PT_OK;
