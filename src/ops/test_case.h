@@ -43,7 +43,6 @@ typedef struct op_case {
     int pair_out[4][2], n_pair_out;   /* output, its gradient */
     int pair_in[4][2], n_pair_in;     /* input, its gradient */
     bool nan_ok;                      /* the reference may answer NaN */
-    bool nan_spreads; /* a kernel may answer NaN where the reference does not: 0 * NaN in a tile */
 } op_case;
 
 enum { OP_FORWARD = 1, OP_BACKWARD = 2, OP_BOTH = 3 };

@@ -41,7 +41,6 @@ static inline void op_compare_values(const op_case *c, const op_device *d, int i
         double bound = tol[OP_LARGEST] * largest + tol[OP_EACH] * pt_fabs(want[e]);
         double off = pt_fabs(got[e] - want[e]);
         if (op_near(got[e], want[e], bound)) continue;
-        if (c->nan_spreads && pt_is_nan(got[e])) continue;
         if (bad < 0 || pt_is_nan(off) || off > worst) bad = e, worst = off;
     }
     if (bad < 0) return;

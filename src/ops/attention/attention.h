@@ -12,8 +12,6 @@
  *      dv_j = sum_i P_ij dO_i    dS_ij = P_ij (dO_i.v_j - D_i)    dq_i = scale sum_j dS_ij k_j    dk_j = scale sum_i dS_ij q_i
  *      all three assigned; sums over the query heads of a group included in dk, dv.
  *      delta (B,H,T) is workspace for D_i.
- * Inf and NaN in an input reach every output that sees them; a blocked kernel may give NaN to others of the
- * same tile too (0 * NaN). Cache entries that no query sees may hold anything.
  * scale 0 means 1/sqrt(D). D up to 256. Every query sees at least itself.
  * Parity tolerance 2e-5 relative to the largest component.
  * Source: Dao 2023 (FlashAttention-2), arXiv:2307.08691, algorithms 1 and 2; Ainslie et al. 2023 (grouped heads), arXiv:2305.13245.

@@ -5,7 +5,7 @@
  * in   x (N,C)   w (V,C)   target (N) i32
  * out  logp (N)  lse (N) or absent
  * bwd  of L = sum_n coef[n] logp[n]:   dz = coef * (onehot(target) - softmax(z))
- *      dx = dz w (assigned; zero on masked rows when w is finite)     dw += dz^T x;  each only if present.
+ *      dx = dz w (assigned; zero on masked rows)     dw += dz^T x;  each only if present.
  *      logp and lse are written by the backward pass too, where present: it has them anyway, so a
  *      training step runs only the backward pass.
  * logits (R,V) is workspace for one chunk of R rows. The results do not depend on R beyond the order
