@@ -229,7 +229,7 @@ TEST(options_come_from_flag_then_config_then_preset)
     CHECK_INT(r->code, 0);
     static char text[8192];
     size_t n = read_whole(in_folder("run/run.json"), text, sizeof text);
-    const pt_json *train = pt_json_get(parse(text, n, &arena), "train");
+    const pt_json *train = pt_json_get(parse(text, n, &arena), "options");
     CHECK_INT(number(train, "steps"), 2);
     CHECK_INT(number(train, "batch"), 2);
     CHECK_CLOSE(number(train, "lr"), 0.001, 0);
@@ -304,7 +304,7 @@ TEST(one_window_files_and_two_byte_files)
     r = RUN("eval", model, "--corpus", file, "--json");
     CHECK_INT(number(parse(r->out, r->n_out, &arena), "tokens"), 1);
     put(file, "a", 1);
-    check_refused(RUN("eval", model, "--corpus", file), 2, "1 bytes");
+    check_refused(RUN("eval", model, "--corpus", file), 2, "1 byte;");
     put(file, "", 0);
     check_refused(RUN("eval", model, "--corpus", file), 2, "0 bytes");
     pt_arena_deinit(&arena);

@@ -76,7 +76,10 @@ pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes
     return n < 0 ? pt_fs_fail(err, (int)-n, "read", path) : PT_OK;
 }
 
-pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err)
+#define READ_MAX \
+    ((int64_t)1 << 30) /* bytes copied into memory: larger files are mapped, larger pipes refused */
+
+static pt_status open_view(pt_file_view *out, const char *path, bool copy, pt_error *err)
 {
     *out = (pt_file_view){0};
     struct stat info;
@@ -85,18 +88,33 @@ pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err)
     int error = 0;
     void *map = MAP_FAILED;
     /* Files under /proc and /sys say size 0 and have bytes, so those are read. */
-    if (S_ISREG(info.st_mode) && info.st_size > 0 && (uintmax_t)info.st_size <= PTRDIFF_MAX)
+    bool regular = S_ISREG(info.st_mode) && info.st_size > 0;
+    if (regular && (!copy || info.st_size > READ_MAX) && (uintmax_t)info.st_size <= PTRDIFF_MAX)
         map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map != MAP_FAILED) {
         *out = (pt_file_view){.data = map, .size = info.st_size, .mapped = true};
     } else {
         char *block = NULL;
-        int64_t expected = S_ISREG(info.st_mode) ? (int64_t)info.st_size : 0;
-        error = read_all(fd, expected, PTRDIFF_MAX / 4, &block, &out->size);
+        int64_t most = regular ? PTRDIFF_MAX / 4 : READ_MAX;
+        error = read_all(fd, regular ? (int64_t)info.st_size : 0, most, &block, &out->size);
         out->data = (const uint8_t *)block;
     }
     close(fd);
+    if (error == EFBIG)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "'%s' gives more than %lld bytes: save it to a file first", path,
+                       (long long)READ_MAX);
     return error ? pt_fs_fail(err, error, "read", path) : PT_OK;
+}
+
+pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err)
+{
+    return open_view(out, path, false, err);
+}
+
+pt_status pt_file_view_read(pt_file_view *out, const char *path, pt_error *err)
+{
+    return open_view(out, path, true, err);
 }
 
 void pt_file_view_close(pt_file_view *view)

@@ -19,6 +19,9 @@ typedef struct pt_file_view {
 } pt_file_view;
 /* Errors: NOT_FOUND, IO (also for a folder), NO_MEMORY. */
 pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err);
+/* The same, but a file of up to 1 GB is copied into memory, so that nothing that happens to it later
+ * matters: neither shrinking (which kills a reader of a mapping) nor changing. */
+pt_status pt_file_view_read(pt_file_view *out, const char *path, pt_error *err);
 void pt_file_view_close(pt_file_view *view);
 
 /* Small text or JSON: read whole into a fresh NUL-terminated block (release with pt_free). Refuses

@@ -166,7 +166,8 @@ pt_status pt_fs_fail_at(pt_error *err, int error, const char *what, const char *
     char buffer[80];
     const size_t shown = 120; /* of a long path its end, which tells more, so the reason fits too */
     size_t n = strlen(path);
-    return pt_fail_at(err, status_of(error), -1, file, line, "cannot %s '%s%s': %s", what,
-                      n > shown ? "..." : "", n > shown ? path + n - shown : path,
-                      reason_of(error, buffer, sizeof buffer));
+    pt_fail_at(err, status_of(error), -1, file, line, "cannot %s '%s%s': %s", what,
+               n > shown ? "..." : "", n > shown ? path + n - shown : path,
+               reason_of(error, buffer, sizeof buffer));
+    return status_of(error);
 }

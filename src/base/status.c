@@ -30,10 +30,10 @@ const char *pt_status_words(pt_status status) { return info_of(status)->words; }
 int pt_status_exit_code(pt_status status) { return info_of(status)->exit_code; }
 int pt_status_http(pt_status status) { return info_of(status)->http; }
 
-pt_status pt_fail_at(pt_error *err, pt_status status, int64_t offset, const char *file, int line,
-                     const char *fmt, ...)
+void pt_fail_at(pt_error *err, pt_status status, int64_t offset, const char *file, int line,
+                const char *fmt, ...)
 {
-    if (!err || err->status != PT_OK) return status;
+    if (!err || err->status != PT_OK) return;
     err->status = status;
     err->file = file;
     err->line = line;
@@ -42,7 +42,6 @@ pt_status pt_fail_at(pt_error *err, pt_status status, int64_t offset, const char
     va_start(args, fmt);
     pt_vformat(err->message, sizeof err->message, fmt, args);
     va_end(args);
-    return status;
 }
 
 void pt_error_prefix(pt_error *err, const char *fmt, ...)

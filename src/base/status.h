@@ -22,6 +22,7 @@
     X(NOT_FOUND, 7, 404, "not found")                               \
     X(EXISTS, 8, 409, "exists already")                             \
     X(DIVERGED, 9, 500, "training diverged")                        \
+    X(HUNG_UP, 129, 503, "the terminal went away")                                                 \
     X(INTERRUPTED, 130, 503, "interrupted")                         \
     X(TERMINATED, 143, 503, "terminated")                           \
     X(PENDING, 10, 202, "still working")                            \
@@ -50,16 +51,16 @@ typedef struct pt_error {
 #define PT_PRINTF(fmt_index, first_arg)
 #endif
 
-/* Returns `status` after storing it with the formatted message in *err (when err is not NULL).
+/* The value is `status`, after storing it with the formatted message in *err (when err is not NULL).
  * The first failure wins: an err that already holds a failure is left as it is. Formats: see
- * base/format.h. */
-#define pt_fail(err, status, ...) pt_fail_at((err), (status), -1, __FILE__, __LINE__, __VA_ARGS__)
+ * base/format.h. `status` is evaluated twice, so that analysers see that the value is not PT_OK. */
+#define pt_fail(err, status, ...) pt_fail_offset(err, status, -1, __VA_ARGS__)
 /* The same, with the byte offset at which the input went wrong. */
-#define pt_fail_offset(err, status, offset, ...) \
-    pt_fail_at((err), (status), (offset), __FILE__, __LINE__, __VA_ARGS__)
+#define pt_fail_offset(err, status, offset, ...)                                                   \
+    (pt_fail_at((err), (status), (offset), __FILE__, __LINE__, __VA_ARGS__), (status))
 
-pt_status pt_fail_at(pt_error *err, pt_status status, int64_t offset, const char *file, int line,
-                     const char *fmt, ...) PT_PRINTF(6, 7);
+void pt_fail_at(pt_error *err, pt_status status, int64_t offset, const char *file, int line,
+                const char *fmt, ...) PT_PRINTF(6, 7);
 
 /* Puts "context: " before the message of *err; for callers that know more ("loading adapter").
  * Does nothing when err is NULL or holds no failure. */

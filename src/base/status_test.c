@@ -71,7 +71,7 @@ TEST(prefix)
     pt_error_prefix(&err, "nothing yet");
     CHECK_STR(err.message, "");
     pt_error_prefix(NULL, "no error");
-    pt_fail(&err, PT_NOT_FOUND, "no such file");
+    (void)pt_fail(&err, PT_NOT_FOUND, "no such file");
     pt_error_prefix(&err, "loading %s", "adapter");
     CHECK_STR(err.message, "loading adapter: no such file");
     pt_error_prefix(&err, "serve");
@@ -85,7 +85,7 @@ TEST(long_messages_are_cut)
     memset(text, 'm', sizeof text - 1);
     text[sizeof text - 1] = 0;
     pt_error err = {0};
-    pt_fail(&err, PT_IO, "%s", text);
+    (void)pt_fail(&err, PT_IO, "%s", text);
     CHECK_INT(strlen(err.message), sizeof err.message - 1);
     pt_error_prefix(&err, "context");
     CHECK_INT(strlen(err.message), sizeof err.message - 1);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/platform.h"
 
 /* ---- output ---- */
@@ -33,13 +35,47 @@ void pt_say(const char *fmt, ...)
     fwrite(line, 1, n, stderr);
 }
 
-bool pt_stderr_is_terminal(void) { return isatty(STDERR_FILENO) != 0; }
+void pt_say_strbuf(const pt_strbuf *text)
+{
+    if (!text->failed && text->len) fwrite(text->data, 1, text->len, stderr);
+}
+
+bool pt_stderr_is_terminal(void)
+{
+    const char *term = pt_platform_env("TERM");
+    return isatty(STDERR_FILENO) != 0 && !(term && strcmp(term, "dumb") == 0);
+}
+
+int pt_stderr_columns(void)
+{
+    struct winsize size = {0};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool pt_stdout_is_terminal(void) { return isatty(STDOUT_FILENO) != 0; }
+
+void pt_put_safely(pt_strbuf *to, const char *bytes, size_t n, const char *indent)
+{
+    size_t whole = pt_utf8_complete(bytes, n);
+    bool valid = pt_utf8_valid(bytes, whole);
+    if (!valid) whole = n;
+    for (size_t i = 0; i < whole; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        bool c1 = valid && c == 0xC2 && i + 1 < whole && (unsigned char)bytes[i + 1] < 0xA0;
+        if (c == '\n') pt_strbuf_printf(to, "\n%s", indent);
+        else if (c < 32 || c == 127 || c1) pt_strbuf_puts(to, "·");
+        else if (c >= 128 && !valid) pt_strbuf_puts(to, "?");
+        else pt_strbuf_putc(to, (char)c);
+        i += c1;
+    }
+}
 
 static pt_status print_help(const pt_verb *verb, const pt_command_line *line, pt_error *err)
 {
     pt_strbuf text = {0};
     pt_strbuf_printf(&text, "%s\n\nusage: %s\n", verb->summary, verb->usage);
     pt_options_help(line, &text);
+    if (verb->list) verb->list(&text);
     if (verb->details) pt_strbuf_printf(&text, "\n%s", verb->details);
     pt_status s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
@@ -86,7 +122,7 @@ pt_pool *pt_device_pool(pt_device *device)
 pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err)
 {
     *out = (pt_model_file){0};
-    pt_status s = pt_file_view_open(&out->view, path, err);
+    pt_status s = pt_file_view_read(&out->view, path, err);
     if (s) return s;
     s = pt_tinygpt_open(&out->file, out->view.data, out->view.size, err);
     if (s == PT_OK) s = pt_tinygpt_verify(out->file, err);
@@ -104,6 +140,13 @@ void pt_model_file_close(pt_model_file *file)
     pt_tinygpt_close(file->file);
     pt_file_view_close(&file->view);
     *file = (pt_model_file){0};
+}
+
+pt_status pt_open_output(struct pt_atomic_file **out, const char *path, bool force, pt_error *err)
+{
+    if (!force && pt_fs_exists(path))
+        return pt_fail(err, PT_EXISTS, "%s exists already: give --force to replace it", path);
+    return pt_atomic_file_open(out, path, force, err);
 }
 
 pt_status pt_need_model(const pt_command_line *line, pt_error *err)

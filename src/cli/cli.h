@@ -12,9 +12,10 @@
  * message, if any, is printed by main. */
 typedef struct pt_verb {
     const char *name;
-    const char *summary; /* one line */
-    const char *usage;   /* "posttrain eval MODEL --corpus FILE" */
-    const char *details; /* paragraphs and examples after the options, or NULL */
+    const char *summary;          /* one line */
+    const char *usage;            /* "posttrain eval MODEL --corpus FILE" */
+    void (*list)(pt_strbuf *out); /* writes a list after the options, or NULL */
+    const char *details;          /* paragraphs and examples at the end, or NULL */
     pt_status (*run)(const struct pt_verb *verb, int argc, char **argv, pt_error *err);
 } pt_verb;
 
@@ -28,7 +29,13 @@ pt_status pt_print(const char *bytes, size_t n, pt_error *err);
 pt_status pt_print_strbuf(const pt_strbuf *text, pt_error *err);
 /* A line for people to stderr. */
 void pt_say(const char *fmt, ...) PT_PRINTF(1, 2);
-bool pt_stderr_is_terminal(void);
+void pt_say_strbuf(const pt_strbuf *text); /* of any length */
+bool pt_stderr_is_terminal(void);          /* one that can rewrite a line */
+int pt_stderr_columns(void);
+bool pt_stdout_is_terminal(void);
+/* Text that may hold any byte, for a terminal: control characters, also the two-byte ones, become a dot
+ * and what is no UTF-8 '?', so that a sample cannot drive it. Lines after the first begin with `indent`. */
+void pt_put_safely(pt_strbuf *to, const char *bytes, size_t n, const char *indent);
 
 /* Parses; on --help prints the page and sets *done. */
 pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, char **argv,
@@ -67,6 +74,9 @@ typedef struct pt_model_file {
 pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err);
 void pt_model_file_close(pt_model_file *file);
 
+/* Begins a file that a verb writes; an existing one is refused, naming --force. */
+struct pt_atomic_file;
+pt_status pt_open_output(struct pt_atomic_file **out, const char *path, bool force, pt_error *err);
 /* The verb got its one model argument. */
 pt_status pt_need_model(const pt_command_line *line, pt_error *err);
 

@@ -1,7 +1,9 @@
 /* posttrain convert: a model file into another layout. SPDX-License-Identifier: MIT */
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "io/safetensors.h"
+#include "model/facts.h"
 
 typedef struct convert_options {
     const char *dtype;
@@ -15,8 +17,22 @@ static float *new_block(const pt_tinygpt_info *info, pt_error *err)
     for (int64_t i = 0; i < info->n_tensors; i++)
         largest = pt_max_i64(largest, pt_tinygpt_tensor_at(&info->config, i).n);
     float *block = pt_alloc((size_t)largest * sizeof *block);
-    if (!block) pt_fail(err, PT_NO_MEMORY, "no memory to convert");
+    if (!block) (void)pt_fail(err, PT_NO_MEMORY, "no memory to convert");
     return block;
+}
+
+static pt_status read_finite(const pt_model_file *in, int64_t tensor, pt_tinygpt_part part,
+                             float *block, pt_error *err)
+{
+    pt_status s = pt_tinygpt_read(in->file, tensor, part, block, err);
+    pt_tinygpt_tensor t = pt_tinygpt_tensor_at(&in->info->config, tensor);
+    int64_t bad = s ? 0 : pt_facts_of(block, t.n).bad;
+    if (bad)
+        return pt_fail(err, PT_CORRUPT,
+                       "%s: %lld values are not finite: the file is damaged or the run "
+                       "that wrote it had diverged",
+                       t.name, (long long)bad);
+    return s;
 }
 
 static pt_status copy_tensors(pt_tinygpt_writer *writer, const pt_model_file *in, bool moments,
@@ -28,7 +44,7 @@ static pt_status copy_tensors(pt_tinygpt_writer *writer, const pt_model_file *in
     for (int64_t i = 0; i < in->info->n_tensors && s == PT_OK; i++) {
         pt_tinygpt_tensor t = pt_tinygpt_tensor_at(&in->info->config, i);
         for (int part = 0; part < parts && s == PT_OK; part++) {
-            s = pt_tinygpt_read(in->file, i, (pt_tinygpt_part)part, block, err);
+            s = read_finite(in, i, (pt_tinygpt_part)part, block, err);
             if (s == PT_OK)
                 s = pt_tinygpt_writer_put(writer, i, (pt_tinygpt_part)part, block, t.dim[0], err);
         }
@@ -37,17 +53,41 @@ static pt_status copy_tensors(pt_tinygpt_writer *writer, const pt_model_file *in
     return s;
 }
 
+/* The header's "posttrain" object, with a note when moments are made up: from a file without any they
+ * are zeros, which a run that goes on must know. */
+static const pt_json *own_header(const pt_model_file *in, pt_tinygpt_dtype dtype, pt_arena *arena)
+{
+    const pt_json *own = pt_json_get(in->info->header, "posttrain");
+    if (dtype != PT_TINYGPT_F32 || in->info->dtype == PT_TINYGPT_F32) return own;
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 0);
+    pt_json_begin_object(&w, NULL);
+    for (const pt_json *m = own ? own->child : NULL; m; m = m->next) pt_json_value(&w, m->key, m);
+    if (!pt_json_get(own, "momentsAreZero")) pt_json_bool(&w, "momentsAreZero", true);
+    pt_json_end_object(&w);
+    const pt_json *json = NULL;
+    if (!text.failed) pt_json_parse(text.data, text.len, arena, &json, NULL);
+    pt_strbuf_deinit(&text);
+    return json;
+}
+
 static pt_status to_tinygpt(const convert_options *o, const pt_model_file *in,
                             pt_tinygpt_dtype dtype, const pt_sink *sink, pt_error *err)
 {
+    char now[32];
+    pt_arena arena = {0};
+    pt_clock_iso(pt_clock_unix_ms(), now);
     pt_tinygpt_desc desc = {.config = in->info->config,
                             .dtype = dtype,
                             .step = in->info->step,
                             .from = in->info->header,
+                            .saved_at =
+                                pt_json_get_string(in->info->header, "savedAt") ? NULL : now,
                             .drop_corpus = o->drop_corpus,
-                            .posttrain = pt_json_get(in->info->header, "posttrain")};
+                            .posttrain = own_header(in, dtype, &arena)};
     pt_tinygpt_writer *writer = NULL;
     pt_status s = pt_tinygpt_writer_begin(&writer, &desc, sink, err);
+    pt_arena_deinit(&arena);
     if (s == PT_OK) s = copy_tensors(writer, in, dtype == PT_TINYGPT_F32, err);
     if (s == PT_OK) return pt_tinygpt_writer_end(writer, err);
     pt_tinygpt_writer_discard(writer);
@@ -73,7 +113,7 @@ static pt_status to_safetensors(const pt_model_file *in, const pt_sink *sink, pt
     }
     if (s == PT_OK) s = pt_safetensors_writer_begin(&writer, entries, n, sink, err);
     for (int64_t i = 0; i < n && s == PT_OK; i++) {
-        s = pt_tinygpt_read(in->file, i, PT_TINYGPT_W, block, err);
+        s = read_finite(in, i, PT_TINYGPT_W, block, err);
         if (s == PT_OK) s = pt_safetensors_writer_put(writer, block, tensors[i].n * 4, err);
     }
     if (s == PT_OK) s = pt_safetensors_writer_end(writer, err);
@@ -110,10 +150,11 @@ static pt_status convert(const convert_options *o, const char *from, const char 
     if (!safetensors && !pt_str_ends(to, ".tinygpt"))
         return pt_fail(err, PT_BAD_INPUT, "%s: the name must end in .tinygpt or .safetensors", to);
     if (safetensors && o->dtype && strcmp(o->dtype, "f32") != 0)
-        return pt_fail(err, PT_UNSUPPORTED, ".safetensors files are written in f32 only");
+        return pt_fail(err, PT_UNSUPPORTED,
+                       ".safetensors files are written in f32 only: leave --dtype out");
     pt_status s = pt_model_file_open(&in, from, err);
     if (s == PT_OK) s = pick_dtype(o->dtype, in.info, &dtype, err);
-    if (s == PT_OK) s = pt_atomic_file_open(&file, to, o->force, err);
+    if (s == PT_OK) s = pt_open_output(&file, to, o->force, err);
     if (s == PT_OK) {
         pt_sink sink = pt_sink_to_file(file);
         s = safetensors ? to_safetensors(&in, &sink, err) : to_tinygpt(o, &in, dtype, &sink, err);

@@ -59,5 +59,6 @@ const pt_verb pt_verb_devices = {
     .name = "devices",
     .summary = "what can compute on this machine",
     .usage = "posttrain devices [--json]",
+    .details = "Example:\n  posttrain devices\n",
     .run = run,
 };

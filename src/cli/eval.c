@@ -64,7 +64,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     eval_options o = {.device = {.device = "cpu"}, .batch = 16};
     pt_option options[] = {
         {"corpus", PT_OPTION_TEXT, &o.corpus, "FILE", "the text to score", NULL, false},
-        {"batch", PT_OPTION_COUNT, &o.batch, "N", "windows per batch", "16", false},
+        {"batch", PT_OPTION_COUNT, &o.batch, "N", "windows per batch", NULL, false},
         PT_DEVICE_OPTIONS(&o.device),
         {"json", PT_OPTION_SWITCH, &o.json, NULL, "one JSON object on stdout", NULL, false},
     };
@@ -81,7 +81,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     if (s == PT_OK && (o.batch < 1 || o.batch > 65536))
         s = pt_fail(err, PT_BAD_INPUT, "--batch is %lld, it must be 1 to 65536",
                     (long long)o.batch);
-    if (s == PT_OK) s = pt_file_view_open(&text, o.corpus, err);
+    if (s == PT_OK) s = pt_file_view_read(&text, o.corpus, err);
     pt_loaded_options open = {
         .path = line.positional[0], .choice = &o.device, .batch = o.batch, .scorer = true};
     if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);

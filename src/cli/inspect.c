@@ -96,9 +96,10 @@ static void write_text(const inspection *in, pt_strbuf *text)
     const pt_tinygpt_config *c = &in->info->config;
     double loss = 0;
     const pt_json *final = pt_json_get(in->info->header, "finalLoss");
-    pt_strbuf_printf(text, ".tinygpt version %d, %s, step %lld, %s parameters\n", in->info->version,
-                     pt_tinygpt_dtype_name(in->info->dtype), (long long)in->info->step,
-                     pt_grouped(in->info->n_params, n));
+    const char *moments = in->info->dtype == PT_TINYGPT_F32 ? " with AdamW moments" : "";
+    pt_strbuf_printf(text, ".tinygpt version %d, %s%s, step %lld, %s parameters\n",
+                     in->info->version, pt_tinygpt_dtype_name(in->info->dtype), moments,
+                     (long long)in->info->step, pt_grouped(in->info->n_params, n));
     pt_strbuf_printf(
         text, "layers %lld, width %lld, heads %lld, mlp %lld, context %lld, vocabulary %lld\n",
         (long long)c->layers, (long long)c->d_model, (long long)c->heads, (long long)c->d_mlp,
@@ -172,6 +173,7 @@ const pt_verb pt_verb_inspect = {
     .name = "inspect",
     .summary = "what a model file holds, checked",
     .usage = "posttrain inspect MODEL [--json]",
-    .details = "Exits 5 when the file is damaged.\n",
+    .details = "Exits 5 when the file is damaged.\n\n"
+               "Example:\n  posttrain inspect runs/first/model.tinygpt\n",
     .run = run,
 };

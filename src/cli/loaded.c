@@ -13,7 +13,6 @@ static pt_status make(pt_loaded *l, const pt_loaded_options *o, pt_error *err)
                                 .tokens = o->scorer ? o->tokens : 1};
     pt_status s = pt_model_config_from_tinygpt(l->file.info, &config, err);
     if (s == PT_OK && !o->scorer && !o->session) options.tokens = o->tokens;
-    if (s == PT_OK) s = pt_choose_device(o->choice, &l->device, err);
     if (s == PT_OK) s = pt_model_new(&l->model, l->device, &config, &options, err);
     if (s == PT_OK && o->scorer) s = pt_scorer_new(&l->scorer, l->model, err);
     if (s == PT_OK && o->session) s = pt_session_new(&l->session, l->model, err);
@@ -23,12 +22,14 @@ static pt_status make(pt_loaded *l, const pt_loaded_options *o, pt_error *err)
 pt_status pt_loaded_open(pt_loaded *l, const pt_loaded_options *o, pt_error *err)
 {
     *l = (pt_loaded){0};
-    pt_status s = pt_model_file_open(&l->file, o->path, err);
-    if (s == PT_OK) {
-        s = make(l, o, err);
-        if (s) pt_error_prefix(err, "%s", o->path);
-    }
+    pt_status s = pt_choose_device(o->choice, &l->device, err);
+    if (s == PT_OK) s = pt_model_file_open(&l->file, o->path, err);
     if (s) goto done;
+    s = make(l, o, err);
+    if (s) {
+        pt_error_prefix(err, "%s", o->path);
+        goto done;
+    }
     pt_plan_init(&l->plan);
     pt_model_plan(l->model, &l->plan, "");
     if (l->scorer) pt_scorer_plan(l->scorer, &l->plan);

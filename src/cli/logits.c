@@ -21,7 +21,8 @@ static pt_status add_id(id_list *list, int64_t id, pt_error *err)
 {
     if (list->n == MAX_IDS) return pt_fail(err, PT_BAD_INPUT, "more than %d ids", MAX_IDS);
     if (id < 0 || id > INT32_MAX)
-        return pt_fail(err, PT_BAD_INPUT, "id %lld: an id is at least 0", (long long)id);
+        return pt_fail(err, PT_BAD_INPUT, "id number %lld is not 0 to %d", (long long)list->n,
+                       INT32_MAX);
     list->ids[list->n++] = (int32_t)id;
     return PT_OK;
 }
@@ -37,7 +38,8 @@ static pt_status ids_from_text(id_list *list, const char *text, pt_error *err)
         }
         int64_t id = 0;
         const char *start = p;
-        while (*p >= '0' && *p <= '9' && id < INT32_MAX) id = id * 10 + (*p++ - '0');
+        for (; *p >= '0' && *p <= '9'; p++)
+            if (id <= INT32_MAX) id = id * 10 + (*p - '0');
         if (p == start)
             return pt_fail(err, PT_BAD_INPUT, "--ids: '%s' is not a list of whole numbers", text);
         s = add_id(list, id, err);
@@ -109,7 +111,7 @@ static pt_status write_result(const logits_options *o, const float *logits, int6
                               pt_error *err)
 {
     pt_atomic_file *file = NULL;
-    pt_status s = pt_atomic_file_open(&file, o->out, o->force, err);
+    pt_status s = pt_open_output(&file, o->out, o->force, err);
     if (s) return s;
     pt_sink sink = pt_sink_to_file(file);
     pt_safetensors_entry entry = {
@@ -143,6 +145,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     if (s == PT_OK && (!o.ids == !o.ids_file))
         s = pt_fail(err, PT_BAD_INPUT, "give either --ids or --ids-file");
     if (s == PT_OK && !o.out) s = pt_fail(err, PT_BAD_INPUT, "where to? give --out FILE");
+    if (s == PT_OK && !pt_str_ends(o.out, ".safetensors"))
+        s = pt_fail(err, PT_BAD_INPUT, "%s: the name must end in .safetensors", o.out);
     if (s == PT_OK && o.ids) s = ids_from_text(&list, o.ids, err);
     if (s == PT_OK && o.ids_file) s = ids_from_file(&list, o.ids_file, err);
     pt_loaded_options open = {.path = line.positional[0], .choice = &o.device, .tokens = list.n};
@@ -163,6 +167,8 @@ const pt_verb pt_verb_logits = {
     .name = "logits",
     .summary = "the raw scores of every next token, to a file",
     .usage = "posttrain logits MODEL --ids \"72 101 108\" --out FILE.safetensors",
-    .details = "Writes one tensor, `logits` [T,V] f32: row t scores the token after ids[0..t].\n",
+    .details = "Writes one tensor, `logits` [T,V] f32: row t scores the token after ids[0..t].\n\n"
+               "Example:\n"
+               "  posttrain logits model.tinygpt --ids \"72 101\" --out scores.safetensors\n",
     .run = run,
 };

@@ -1,7 +1,8 @@
 /* posttrain VERB …: finds the verb, runs it, prints what went wrong, and exits with its code.
  * SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
+#include <unistd.h>
 
 #include "base/version.h"
 #include "cli/cli.h"
@@ -19,10 +20,14 @@ static pt_status print_overview(pt_error *err)
                           "usage: posttrain VERB …\n\n");
     for (int i = 0; i < N_VERBS; i++)
         pt_strbuf_printf(&text, "  %-10s%s\n", verbs[i]->name, verbs[i]->summary);
-    pt_strbuf_puts(&text, "\nposttrain VERB --help tells about a verb; posttrain --version the "
-                          "version.\n\nExample:\n"
-                          "  posttrain train --preset small --corpus book.txt --out runs/first\n"
-                          "  posttrain sample runs/first/model.tinygpt --prompt 'The '\n");
+    pt_strbuf_puts(&text,
+                   "\nposttrain VERB --help tells about a verb; posttrain --version the "
+                   "version.\n\nExit codes: 0 done; 2 bad input or usage; 3 memory; 4 files; 5 "
+                   "damaged file;\n6 not supported; 7 not found; 8 exists already; 9 training "
+                   "diverged;\n129, 130, 143 stopped by a signal, with everything saved.\n\n"
+                   "Example:\n"
+                   "  posttrain train --preset small --corpus book.txt --out runs/first\n"
+                   "  posttrain sample runs/first/model.tinygpt --prompt 'The '\n");
     pt_status s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
     return s;
@@ -44,24 +49,57 @@ static pt_status run(int argc, char **argv, pt_error *err)
         return pt_fail(err, PT_BAD_INPUT, "a verb is missing");
     }
     const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+    bool help = strcmp(word, "help") == 0;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (help && argc == 2))
         return print_overview(err);
+    char help_option[] = "--help", *help_words[] = {help_option};
+    if (help) word = argv[2];
     if (strcmp(word, "--version") == 0) {
         static const char version[] = "posttrain " PT_VERSION "\n";
         return pt_print(version, sizeof version - 1, err);
     }
     for (int i = 0; i < N_VERBS; i++)
         if (strcmp(word, verbs[i]->name) == 0)
-            return verbs[i]->run(verbs[i], argc - 2, argv + 2, err);
+            return help ? verbs[i]->run(verbs[i], 1, help_words, err)
+                        : verbs[i]->run(verbs[i], argc - 2, argv + 2, err);
     return unknown_verb(word, err);
+}
+
+/* A descriptor from 0 to 2 that the caller closed would go to the first file that is opened, and
+ * messages would end up in it. Opened for reading, it makes writing fail instead. */
+static void keep_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", O_RDONLY) != fd) _exit(4);
+}
+
+/* A file that is mapped and shrinks under its reader. */
+static void on_bus_error(int number)
+{
+    static const char words[] = "posttrain: a file shrank or failed while it was being read\n";
+    (void)number;
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(4);
+    _exit(4);
+}
+
+/* The message on one line, whatever bytes the user's words and files put into it. */
+static void print_error(const pt_error *err)
+{
+    char line[sizeof err->message];
+    memcpy(line, err->message, sizeof line);
+    for (char *p = line; *p; p++)
+        if ((unsigned char)*p < 32 || *p == 127) *p = '?';
+    pt_say("posttrain: %s\n", line);
 }
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN);
+    keep_standard_descriptors();
+    signal(SIGBUS, on_bus_error);
+    signal(SIGXFSZ, SIG_IGN); /* a file grown too large is an error like a full disk */
     pt_error err = {0};
     pt_status s = run(argc, argv, &err);
-    if (s != PT_OK && err.status == PT_OK) pt_fail(&err, s, "%s", pt_status_words(s));
-    if (s != PT_OK) pt_say("posttrain: %s\n", err.message);
+    if (s != PT_OK && err.status == PT_OK) (void)pt_fail(&err, s, "%s", pt_status_words(s));
+    if (s != PT_OK) print_error(&err);
     return pt_status_exit_code(s);
 }

@@ -143,6 +143,12 @@ static pt_status parse_option(pt_command_line *line, char **argv, int argc, int 
     return set_value(o, argv[1], err);
 }
 
+static bool is_help(const char *word, bool *all)
+{
+    *all = strcmp(word, "--help-all") == 0;
+    return *all || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_error *err)
 {
     bool only_words = false;
@@ -151,7 +157,7 @@ pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_erro
         if (!only_words && strcmp(word, "--") == 0) {
             only_words = true;
             i++;
-        } else if (!only_words && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+        } else if (!only_words && is_help(word, &line->help_all)) {
             line->help = true;
             return PT_OK;
         } else if (!only_words && pt_str_starts(word, "--")) {
@@ -201,6 +207,8 @@ pt_status pt_options_config(pt_command_line *line, const pt_json *json, const ch
             if (*p == '_') *p = '-';
         pt_option *o = find(line, name, strlen(name));
         pt_status s = PT_OK;
+        if (strlen(m->key) != m->key_len || strcmp(name, "config") == 0)
+            return pt_fail(err, PT_BAD_INPUT, "%s: '%s' is no option here", path, m->key);
         if (!o) {
             s = unknown_option(line, name, err);
             pt_error_prefix(err, "%s", path);
@@ -232,13 +240,31 @@ static void wrap(pt_strbuf *out, size_t column, const char *text)
     }
 }
 
+/* What an option is when it isn't given; "" when there is nothing to state. A number's target holds its
+ * default, as help is printed before anything else. */
+static const char *default_text(const pt_option *o, char out[64])
+{
+    char real[PT_DECIMAL_MAX];
+    out[0] = 0;
+    if (o->fallback) pt_format(out, 64, " [%s]", o->fallback);
+    else if (o->kind == PT_OPTION_COUNT)
+        pt_format(out, 64, " [%lld]", (long long)*(const int64_t *)o->target);
+    else if (o->kind == PT_OPTION_SEED)
+        pt_format(out, 64, " [%llu]", (unsigned long long)*(const uint64_t *)o->target);
+    else if (o->kind == PT_OPTION_REAL) {
+        pt_double_to_shortest(*(const double *)o->target, real);
+        pt_format(out, 64, " [%s]", real);
+    }
+    return out;
+}
+
 static void help_line(const pt_option *o, pt_strbuf *out)
 {
     if (o->kind == PT_OPTION_HEADING) {
         pt_strbuf_printf(out, "\n%s\n", o->help);
         return;
     }
-    char left[64], text[256];
+    char left[64], text[256], value[64];
     size_t n = pt_format(left, sizeof left, "  --%s %s", o->name, o->value ? o->value : "");
     pt_strbuf_puts(out, left);
     if (n + 1 > HELP_COLUMN) {
@@ -246,13 +272,22 @@ static void help_line(const pt_option *o, pt_strbuf *out)
         n = 0;
     }
     pt_strbuf_printf(out, "%*s", (int)(HELP_COLUMN - n), "");
-    if (o->fallback) pt_format(text, sizeof text, "%s [%s]", o->help, o->fallback);
-    else pt_format(text, sizeof text, "%s", o->help);
+    pt_format(text, sizeof text, "%s%s", o->help, default_text(o, value));
     wrap(out, HELP_COLUMN, text);
     pt_strbuf_putc(out, '\n');
 }
 
 void pt_options_help(const pt_command_line *line, pt_strbuf *out)
 {
-    for (int i = 0; i < line->n_options; i++) help_line(&line->options[i], out);
+    int i = 0;
+    for (; i < line->n_options; i++) {
+        if (line->options[i].kind == PT_OPTION_HEADING && !line->help_all) break;
+        help_line(&line->options[i], out);
+    }
+    if (i == line->n_options) return;
+    pt_strbuf_puts(out, "More with --help-all:");
+    for (; i < line->n_options; i++)
+        if (line->options[i].kind != PT_OPTION_HEADING)
+            pt_strbuf_printf(out, " %s", line->options[i].name);
+    pt_strbuf_putc(out, '\n');
 }

@@ -23,7 +23,7 @@ typedef struct pt_option {
     void *target;
     const char *value; /* name of the value in the help: "N" */
     const char *help;
-    const char *fallback; /* the default, for the help; NULL = none to state */
+    const char *fallback; /* the default, for the help; NULL: a number states its target's value */
     bool set;             /* given by flag or config file */
 } pt_option;
 
@@ -34,7 +34,7 @@ typedef struct pt_command_line {
     const char *positional[4]; /* what was given */
     int n_positional;
     int most_positional; /* how many the verb takes at most */
-    bool help;           /* --help was given: print the page and stop */
+    bool help, help_all; /* --help or --help-all was given: print the page and stop */
 } pt_command_line;
 
 /* Parses argv[0 … argc-1] (the words after the verb). "--name value" and "--name=value"; "--" ends
@@ -45,7 +45,7 @@ pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_erro
 pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
                             pt_error *err);
 bool pt_option_is_set(const pt_command_line *line, const char *name);
-/* The option lines of a help page. */
+/* The option lines of a help page: with help_all all of them, else those before the first heading. */
 void pt_options_help(const pt_command_line *line, pt_strbuf *out);
 
 /* The nearest of n words for "did you mean", or NULL when nothing is near. */

@@ -7,7 +7,7 @@
 
 #define SAMPLE_INDENT "    "
 
-pt_progress pt_progress_begin(const pt_train_options *o, int64_t ctx, bool quiet)
+pt_progress pt_progress_begin(const pt_train_options *o, bool quiet)
 {
     bool terminal = pt_stderr_is_terminal();
     return (pt_progress){.quiet = quiet,
@@ -15,7 +15,6 @@ pt_progress pt_progress_begin(const pt_train_options *o, int64_t ctx, bool quiet
                          .color = terminal && !pt_platform_env("NO_COLOR"),
                          .steps = o->steps,
                          .prompt = o->sample_prompt ? o->sample_prompt : "",
-                         .tokens_per_step = o->batch * o->accum * ctx,
                          .started = pt_clock_seconds()};
 }
 
@@ -33,6 +32,13 @@ void pt_progress_end(pt_progress *p)
     p->line_open = false;
 }
 
+/* Something is to be said: an open line gives way. */
+static void clear_line(pt_progress *p)
+{
+    if (p->line_open) pt_say("\r\033[K");
+    p->line_open = false;
+}
+
 void pt_progress_step(pt_progress *p, const pt_step_report *r, double tokens_per_second)
 {
     p->trend = p->trend > 0 ? p->trend + 0.05 * (r->loss - p->trend) : r->loss;
@@ -40,55 +46,48 @@ void pt_progress_step(pt_progress *p, const pt_step_report *r, double tokens_per
     bool last = r->step == p->steps;
     if (p->quiet || (now - p->shown < every && !last && r->step != 1)) return;
     p->shown = now;
-    char left[32] = "?", memory[32], rate[32];
-    int64_t missing = (p->steps - r->step) * p->tokens_per_step;
-    if (tokens_per_second > 0) duration((double)missing / tokens_per_second, left, sizeof left);
-    pt_grouped((int64_t)tokens_per_second, rate);
-    pt_say("%sstep %lld/%lld  loss %.4f  trend %.4f  %s tok/s  ETA %s  %s%s",
-           p->terminal ? "\r" : "", (long long)r->step, (long long)p->steps, r->loss, p->trend,
-           rate, left, pt_megabytes(pt_peak_rss(), memory), p->terminal ? "\033[K" : "\n");
+    char left[32] = "?", memory[32], rate[32] = "?";
+    double per_step = (now - p->started) / (double)r->step; /* with what came between the steps */
+    if (tokens_per_second > 0) {
+        duration((double)(p->steps - r->step) * per_step, left, sizeof left);
+        pt_grouped((int64_t)tokens_per_second, rate);
+    }
+    char line[160];
+    pt_format(line, sizeof line, "step %lld/%lld  loss %.4f  trend %.4f  %s tok/s  ETA %s  mem %s",
+              (long long)r->step, (long long)p->steps, r->loss, p->trend, rate, left,
+              pt_megabytes(pt_peak_rss(), memory));
+    if (p->terminal) pt_say("\r%.*s\033[K", pt_stderr_columns() - 1, line);
+    else pt_say("%s\n", line);
     p->line_open = p->terminal;
 }
 
 void pt_progress_evaluated(pt_progress *p, int64_t step, double val_loss)
 {
-    pt_progress_end(p);
+    if (p->quiet) return;
+    clear_line(p);
     pt_say("%sstep %lld  validation loss %.4f nats per byte%s\n", p->color ? "\033[1m" : "",
            (long long)step, val_loss, p->color ? "\033[0m" : "");
 }
 
-/* Text that may hold any byte: what is not printable shows as '?' or a dot, so that it cannot drive
- * the terminal. */
-static void put_safely(pt_strbuf *to, const char *bytes, size_t n)
-{
-    size_t whole = pt_utf8_complete(bytes, n);
-    bool valid = pt_utf8_valid(bytes, whole);
-    if (!valid) whole = n;
-    for (size_t i = 0; i < whole; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c == '\n') pt_strbuf_puts(to, "\n" SAMPLE_INDENT);
-        else if (c < 32 || c == 127) pt_strbuf_puts(to, "·");
-        else if (c >= 128 && !valid) pt_strbuf_puts(to, "?");
-        else pt_strbuf_putc(to, (char)c);
-    }
-}
-
 void pt_progress_sampled(pt_progress *p, int64_t step, const char *bytes, int64_t n)
 {
+    if (p->quiet) return;
     pt_strbuf text = {0};
     const char *bold = p->color ? "\033[1m" : "", *plain = p->color ? "\033[0m" : "";
-    pt_progress_end(p);
+    clear_line(p);
     pt_strbuf_printf(&text, "step %lld  sample:\n" SAMPLE_INDENT "%s", (long long)step, bold);
-    if (strcmp(p->prompt, "\n") != 0) put_safely(&text, p->prompt, strlen(p->prompt));
+    if (strcmp(p->prompt, "\n") != 0)
+        pt_put_safely(&text, p->prompt, strlen(p->prompt), SAMPLE_INDENT);
     pt_strbuf_puts(&text, plain);
-    put_safely(&text, bytes, (size_t)n);
-    if (!text.failed) pt_say("%s\n", text.data);
+    pt_put_safely(&text, bytes, (size_t)n, SAMPLE_INDENT);
+    pt_strbuf_putc(&text, '\n');
+    pt_say_strbuf(&text);
     pt_strbuf_deinit(&text);
 }
 
 void pt_progress_saved(pt_progress *p, int64_t step)
 {
     if (p->quiet) return;
-    pt_progress_end(p);
+    clear_line(p);
     pt_say("step %lld  saved\n", (long long)step);
 }

@@ -6,18 +6,17 @@
 #include "train/trainer.h"
 
 typedef struct pt_progress {
-    bool quiet;    /* --quiet: samples, evaluations and the end only */
+    bool quiet;    /* --quiet: nothing */
     bool terminal; /* one line that is rewritten */
     bool color;
     int64_t steps;
-    int64_t tokens_per_step;
     double started, shown; /* seconds */
     double trend;          /* smoothed loss */
     bool line_open;        /* a rewritten line is on the screen */
     const char *prompt;    /* of the samples */
 } pt_progress;
 
-pt_progress pt_progress_begin(const pt_train_options *options, int64_t ctx, bool quiet);
+pt_progress pt_progress_begin(const pt_train_options *options, bool quiet);
 /* Shows the step when it is time to: on a terminal a few times a second, else every few seconds. */
 void pt_progress_step(pt_progress *progress, const pt_step_report *report,
                       double tokens_per_second);

@@ -24,6 +24,17 @@ static pt_status start(pt_loaded *l, const sample_options *o, pt_error *err)
     return s;
 }
 
+/* Raw bytes to a file or pipe; to a terminal nothing that could drive it. */
+static pt_status put(const char *bytes, size_t n, pt_error *err)
+{
+    if (!pt_stdout_is_terminal()) return pt_print(bytes, n, err);
+    pt_strbuf safe = {0};
+    pt_put_safely(&safe, bytes, n, "");
+    pt_status s = pt_print_strbuf(&safe, err);
+    pt_strbuf_deinit(&safe);
+    return s;
+}
+
 /* Whole characters as they come; what is incomplete at the end, as it is. */
 static pt_status stream(pt_loaded *l, const sample_options *o, pt_error *err)
 {
@@ -34,19 +45,18 @@ static pt_status stream(pt_loaded *l, const sample_options *o, pt_error *err)
     for (int64_t i = 0; i < o->max_tokens && s == PT_OK; i++) {
         int32_t id = 0;
         s = pt_next_token(l->session, &id, err);
-        int byte = pt_bytes_decode(id);
         if (i == 0) first = pt_clock_seconds();
-        if (s || byte < 0) continue; /* a token that is no byte has no text */
-        size_t n = pt_utf8_stream_push(&characters, (char)byte, out);
-        if (n) s = pt_print(out, n, err);
+        if (s) break;
+        size_t n = pt_utf8_stream_push(&characters, (char)pt_bytes_decode(id), out);
+        if (n) s = put(out, n, err);
     }
     size_t n = pt_utf8_stream_flush(&characters, out);
-    if (s == PT_OK && n) s = pt_print(out, n, err);
+    if (s == PT_OK && n) s = put(out, n, err);
+    if (s == PT_OK && pt_stdout_is_terminal()) s = pt_print("\n", 1, err);
     double seconds = pt_clock_seconds() - first;
-    if (s == PT_OK && o->stats)
-        pt_say("\n%lld tokens, first after %.0f ms, then %.0f per second\n",
-               (long long)o->max_tokens, 1000 * (first - begun),
-               seconds > 0 ? (double)(o->max_tokens - 1) / seconds : 0.0);
+    if (s == PT_OK && o->stats && o->max_tokens > 1)
+        pt_say("%lld tokens, first after %.0f ms, then %.0f per second\n", (long long)o->max_tokens,
+               1000 * (first - begun), seconds > 0 ? (double)(o->max_tokens - 1) / seconds : 0.0);
     return s;
 }
 
@@ -54,21 +64,21 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     sample_options o = {.device = {.device = "cpu"},
                         .max_tokens = 200,
-                        .sampler = {.temperature = 0.8, .seed = 42}};
+                        .sampler = {.temperature = 0.8, .n_ids = PT_BYTES_VOCAB, .seed = 42}};
     pt_option options[] = {
         {"prompt", PT_OPTION_TEXT, &o.prompt, "TEXT", "text to continue", "a newline", false},
-        {"max-tokens", PT_OPTION_COUNT, &o.max_tokens, "N", "bytes to write", "200", false},
+        {"max-tokens", PT_OPTION_COUNT, &o.max_tokens, "N", "bytes to write", NULL, false},
         {"temperature", PT_OPTION_REAL, &o.sampler.temperature, "X",
-         "0 = always the likeliest; higher = wilder", "0.8", false},
-        {"top-k", PT_OPTION_COUNT, &o.sampler.top_k, "K", "only the K likeliest; 0 = all", "0",
+         "0 = always the likeliest; higher = wilder", NULL, false},
+        {"top-k", PT_OPTION_COUNT, &o.sampler.top_k, "K", "only the K likeliest; 0 = all", NULL,
          false},
         {"top-p", PT_OPTION_REAL, &o.sampler.top_p, "P",
-         "only the likeliest that make up P; 0 = all", "0", false},
+         "only the likeliest that make up P; 0 = all", NULL, false},
         {"min-p", PT_OPTION_REAL, &o.sampler.min_p, "P", "drop what is below P times the likeliest",
-         "0", false},
+         NULL, false},
         {"repetition-penalty", PT_OPTION_REAL, &o.sampler.repetition_penalty, "X",
          "above 1: repeat less; 1 = off", "1", false},
-        {"seed", PT_OPTION_SEED, &o.sampler.seed, "K", "same seed, same text", "42", false},
+        {"seed", PT_OPTION_SEED, &o.sampler.seed, "K", "same seed, same text", NULL, false},
         {"stats", PT_OPTION_SWITCH, &o.stats, NULL, "tell the speed on stderr", NULL, false},
         PT_DEVICE_OPTIONS(&o.device),
     };
@@ -94,9 +104,10 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 const pt_verb pt_verb_sample = {
     .name = "sample",
     .summary = "text from a model",
-    .usage = "posttrain sample MODEL --prompt TEXT [options]",
+    .usage = "posttrain sample MODEL [--prompt TEXT] [options]",
     .details = "Only the continuation goes to stdout, byte for byte. A prompt longer than the\n"
-               "context keeps its end; past the context the window slides.\n\n"
+               "context keeps its end; past the context the window slides, and each token then\n"
+               "costs a pass over the whole window.\n\n"
                "Examples:\n"
                "  posttrain sample model.tinygpt --prompt 'Call me ' --temperature 0\n"
                "  posttrain sample model.tinygpt --max-tokens 1000 --top-k 40 --seed 7\n",

@@ -14,7 +14,6 @@ typedef struct train_verb {
     bool json, dry_run, quiet;
     pt_model_config model;
     pt_train_options train;
-    int64_t sample_tokens;
 
     char *config_text;
     pt_arena arena;
@@ -32,6 +31,26 @@ static void on_signal(int number)
 {
     interrupt_signal = number;
     if (++interrupts > 1) _exit(128 + number);
+}
+
+/* What the caller told us to ignore (nohup) stays ignored. */
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < 3; i++)
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* nobody reading the progress is no reason to lose a run */
+}
+
+static pt_status interrupted(pt_error *err)
+{
+    pt_status s = interrupt_signal == SIGTERM  ? PT_TERMINATED
+                  : interrupt_signal == SIGHUP ? PT_HUNG_UP
+                                               : PT_INTERRUPTED;
+    return pt_fail(err, s, "stopped by a signal; what was trained is saved");
 }
 
 /* ---- options ---- */
@@ -109,7 +128,6 @@ static pt_status settle_options(train_verb *v, pt_command_line *line, pt_error *
     if (s) return s;
     apply_preset(v, line, preset);
     pt_model_config_complete(&v->model);
-    v->train.sample_tokens = v->sample_tokens;
     if (!v->corpus)
         return pt_fail(err, PT_BAD_INPUT,
                        "which text? give --corpus FILE (make corpus fetches Moby-Dick)");
@@ -166,13 +184,15 @@ static pt_status prepare(train_verb *v, pt_error *err)
                                        .sampled = on_sampled,
                                        .save_begin = on_save_begin,
                                        .save_end = on_save_end}};
-    pt_status s = pt_file_view_open(&v->text, v->corpus, err);
+    pt_status s = pt_file_view_read(&v->text, v->corpus, err);
     if (s == PT_OK) s = pt_choose_device(&v->device_choice, &v->device, err);
     if (s) return s;
     desc.corpus = v->text.data;
     desc.corpus_bytes = v->text.size;
+    desc.corpus_in_memory = !v->text.mapped;
     s = pt_trainer_new(&v->trainer, v->device, &desc, err);
-    if (s == PT_BAD_INPUT && v->text.size == 0) pt_error_prefix(err, "%s is empty", v->corpus);
+    if (s && err && pt_str_starts(err->message, "the corpus has"))
+        pt_error_prefix(err, "%s", v->corpus);
     return s;
 }
 
@@ -200,11 +220,25 @@ static pt_status print_plan(const train_verb *v, pt_error *err)
     return s;
 }
 
+/* A word as a shell takes it. */
+static void put_word(pt_strbuf *to, const char *word)
+{
+    bool plain = *word != 0;
+    for (const char *p = word; *p; p++)
+        plain = plain && (*p > ' ' && !strchr("'\"\\$`*?[]{}()<>|&;~#!", *p));
+    pt_strbuf_puts(to, plain ? " " : " '");
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'') pt_strbuf_puts(to, "'\\''");
+        else pt_strbuf_putc(to, *p);
+    }
+    if (!plain) pt_strbuf_putc(to, '\'');
+}
+
 static pt_status begin_run(train_verb *v, int argc, char **argv, pt_error *err)
 {
     pt_strbuf command = {0};
     pt_strbuf_puts(&command, "posttrain train");
-    for (int i = 0; i < argc; i++) pt_strbuf_printf(&command, " %s", argv[i]);
+    for (int i = 0; i < argc; i++) put_word(&command, argv[i]);
     pt_run_description description = {
         .command = command.failed ? "?" : command.data,
         .preset = v->preset,
@@ -219,6 +253,10 @@ static pt_status begin_run(train_verb *v, int argc, char **argv, pt_error *err)
     if (s == PT_OK)
         s = pt_run_folder_begin(v->run, &description, &v->model, &v->train,
                                 pt_trainer_n_params(v->trainer), err);
+    if (s && v->run) {
+        pt_run_folder_discard(v->run);
+        v->run = NULL;
+    }
     pt_strbuf_deinit(&command);
     return s;
 }
@@ -233,6 +271,11 @@ static void greet(const train_verb *v)
     pt_say("%s: %s bytes%s\n", v->corpus, pt_grouped(v->text.size, bytes),
            pt_trainer_validates(v->trainer) ? ", the last tenth held out"
                                             : ", too short to hold a part out: no validation loss");
+    const pt_train_options *t = &v->train;
+    pt_say("%lld steps of %lld x %lld tokens%s, learning rate %g %s, seed %llu\n",
+           (long long)t->steps, (long long)(t->batch * t->accum), (long long)m->ctx,
+           t->accum > 1 ? " (accumulated)" : "", t->lr, pt_schedule_name(t->schedule),
+           (unsigned long long)t->seed);
     pt_say("%s (%s, %d threads), %s planned, run folder %s\n", v->device->name, v->device->detail,
            pt_pool_threads(pt_device_pool(v->device)),
            pt_megabytes(pt_plan_total_bytes(pt_trainer_plan(v->trainer)), memory), v->out);
@@ -264,6 +307,7 @@ static pt_status print_result(const train_verb *v, pt_error *err)
     pt_json_i64(&w, "step", pt_trainer_step(t));
     pt_json_double(&w, "train_loss", pt_trainer_train_loss(t));
     pt_json_double(&w, "val_loss", pt_trainer_val_loss(t));
+    pt_json_i64(&w, "val_step", pt_trainer_val_step(t));
     pt_json_i64(&w, "params", pt_trainer_n_params(t));
     pt_json_double(&w, "tokens_per_second", pt_trainer_tokens_per_second(t));
     pt_json_i64(&w, "peak_rss_bytes", pt_peak_rss());
@@ -283,20 +327,19 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     if (v->dry_run) return print_plan(v, err);
     s = pt_run_folder_check(v->out, err);
     if (s == PT_OK) s = pt_trainer_begin(v->trainer, pt_device_pool(v->device), err);
-    if (s == PT_OK) s = begin_run(v, argc, argv, err);
+    if (s) return s;
+    catch_signals();
+    s = begin_run(v, argc, argv, err);
     if (s) return s;
     if (!v->quiet) greet(v);
-    v->progress =
-        pt_progress_begin(&v->train, v->train.ctx ? v->train.ctx : v->model.ctx, v->quiet);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    v->progress = pt_progress_begin(&v->train, v->quiet);
     s = loop(v, err);
     const char *how = s ? (err ? err->message : "failed") : interrupts ? "stopped" : "finished";
     pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), how, s ? NULL : err);
     if (s == PT_OK) s = end;
     if (s == PT_OK && v->json) s = print_result(v, err);
-    if (s == PT_OK && !v->quiet)
-        pt_say("%s: %s/model.tinygpt\n", interrupts ? "stopped and saved" : "done", v->out);
+    if (s == PT_OK && interrupts) return interrupted(err);
+    if (s == PT_OK && !v->quiet) pt_say("done: %s/model.tinygpt\n", v->out);
     return s;
 }
 
@@ -317,7 +360,6 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
                     .init = "default",
                     .schedule = "constant",
                     .recompute = "none",
-                    .sample_tokens = 200,
                     .train = pt_train_defaults()};
     pt_train_options *t = &v.train;
     pt_model_config *m = &v.model;
@@ -327,39 +369,39 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         {"preset", PT_OPTION_TEXT, &v.preset, "P", "size of the model, see below", "small", false},
         {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
         {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
-        {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", "1", false},
-        {"lr", PT_OPTION_REAL, &t->lr, "X", "learning rate", "3e-4", false},
-        {"seed", PT_OPTION_SEED, &t->seed, "K", "of weights, data order, samples", "42", false},
-        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N", "steps; 0 = at the end", "0", false},
-        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N", "steps; 0 = never", "0", false},
-        {"save-every", PT_OPTION_COUNT, &t->save_every, "N", "steps; 0 = at the end", "0", false},
+        {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", NULL, false},
+        {"lr", PT_OPTION_REAL, &t->lr, "X", "learning rate", NULL, false},
+        {"seed", PT_OPTION_SEED, &t->seed, "K", "of weights, data order, samples", NULL, false},
+        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N", "steps; 0 = at the end", NULL, false},
+        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N", "steps; 0 = never", NULL, false},
+        {"save-every", PT_OPTION_COUNT, &t->save_every, "N", "steps; 0 = at the end", NULL, false},
         {"json", PT_OPTION_SWITCH, &v.json, NULL, "the result as JSON on stdout", NULL, false},
         {"dry-run", PT_OPTION_SWITCH, &v.dry_run, NULL, "print the memory plan only", NULL, false},
-        {"quiet", PT_OPTION_SWITCH, &v.quiet, NULL, "no progress lines", NULL, false},
+        {"quiet", PT_OPTION_SWITCH, &v.quiet, NULL, "nothing on stderr but errors", NULL, false},
         {"config", PT_OPTION_TEXT, &v.config_path, "FILE", "these options as JSON", NULL, false},
         PT_DEVICE_OPTIONS(&v.device_choice),
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
         {"schedule", PT_OPTION_TEXT, &v.schedule, "S", "constant or cosine", "constant", false},
-        {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps of rising rate", "0", false},
-        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "where cosine ends", "0", false},
-        {"clip", PT_OPTION_REAL, &t->clip, "X", "largest gradient norm; 0 = off", "1", false},
-        {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "of matrices", "0.1", false},
-        {"beta1", PT_OPTION_REAL, &t->beta1, "X", "AdamW", "0.9", false},
-        {"beta2", PT_OPTION_REAL, &t->beta2, "X", "AdamW", "0.95", false},
-        {"dropout", PT_OPTION_REAL, &m->dropout, "P", "on the residual stream", "0", false},
+        {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps of rising rate", NULL, false},
+        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "where cosine ends", NULL, false},
+        {"clip", PT_OPTION_REAL, &t->clip, "X", "largest gradient norm; 0 = off", NULL, false},
+        {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "of matrices", NULL, false},
+        {"beta1", PT_OPTION_REAL, &t->beta1, "X", "AdamW", NULL, false},
+        {"beta2", PT_OPTION_REAL, &t->beta2, "X", "AdamW", NULL, false},
+        {"dropout", PT_OPTION_REAL, &m->dropout, "P", "on the residual stream", NULL, false},
         {"init", PT_OPTION_TEXT, &v.init, "I", "default, or upstream's, bit for bit", "default",
          false},
         {"recompute", PT_OPTION_TEXT, &v.recompute, "R", "none, cheap or block: less memory",
          "none", false},
-        {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "of an evaluation", "20", false},
+        {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "of an evaluation", NULL, false},
         {"prompt", PT_OPTION_TEXT, &t->sample_prompt, "TEXT", "of the samples", "a newline", false},
-        {"sample-tokens", PT_OPTION_COUNT, &v.sample_tokens, "N", "of a sample", "200", false},
+        {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "of a sample", NULL, false},
         {"", PT_OPTION_HEADING, NULL, NULL, "Shape (instead of the preset's):", NULL, false},
-        {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", NULL, false},
-        {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", NULL, false},
-        {"heads", PT_OPTION_COUNT, &m->n_heads, "H", "attention heads", NULL, false},
+        {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "preset", false},
+        {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "preset", false},
+        {"heads", PT_OPTION_COUNT, &m->n_heads, "H", "attention heads", "preset", false},
         {"d-mlp", PT_OPTION_COUNT, &m->d_mlp, "F", "hidden width", "4 C", false},
-        {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", NULL, false},
+        {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", "preset", false},
     };
     pt_command_line line = {.options = options, .n_options = sizeof options / sizeof options[0]};
     bool done = false;
@@ -368,19 +410,37 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     s = settle_options(&v, &line, err);
     if (s == PT_OK) s = train(&v, argc, argv, err);
     release(&v);
-    if (s == PT_OK && interrupts)
-        s = pt_fail(err, interrupt_signal == SIGTERM ? PT_TERMINATED : PT_INTERRUPTED,
-                    "interrupted; what was trained is saved");
     return s;
+}
+
+/* "tiny 70K, small 366K, …" */
+static void list_presets(pt_strbuf *out)
+{
+    pt_strbuf_puts(out, "\nPresets, with their parameters:\n ");
+    size_t line = out->len;
+    for (const pt_preset *p = pt_presets(); p->name; p++) {
+        pt_params params;
+        pt_model_config config = p->config;
+        pt_model_config_complete(&config);
+        if (pt_params_init(&params, &config, NULL)) continue;
+        bool millions = params.n_params >= 1000000;
+        double size = (double)params.n_params / (millions ? 1e6 : 1e3);
+        if (out->len - line > 62) {
+            pt_strbuf_puts(out, "\n ");
+            line = out->len;
+        }
+        pt_strbuf_printf(out, " %s %.*f%s%s", p->name, millions && size < 10 ? 1 : 0, size,
+                         millions ? "M" : "K", p[1].name ? "," : "\n");
+        pt_params_deinit(&params);
+    }
 }
 
 const pt_verb pt_verb_train = {
     .name = "train",
     .summary = "a model from scratch, from a text",
     .usage = "posttrain train --corpus FILE --out DIR [options]",
-    .details = "Presets: tiny small medium large xl huge massive mega behemoth reference\n"
-               "         gpt2 gpt2-medium gpt2-large gpt2-xl\n\n"
-               "Example:\n"
+    .list = list_presets,
+    .details = "Example:\n"
                "  posttrain train --preset small --corpus book.txt --out runs/first \\\n"
                "      --steps 1500 --lr 2e-3 --schedule cosine --warmup 50 --sample-every 300\n",
     .run = run,

@@ -28,15 +28,6 @@ void pt_buffer_free(pt_buffer *buffer)
     pt_free(buffer);
 }
 
-static pt_status refuse_failed_plan(const pt_plan *plan, pt_error *err)
-{
-    if (plan->failure == PT_NO_MEMORY)
-        return pt_fail(err, PT_NO_MEMORY, "no memory for the memory plan itself");
-    return pt_fail(err, plan->failure,
-                   "the sizes asked for do not fit into 64 bits: choose a smaller model, batch or "
-                   "context");
-}
-
 static pt_status refuse_beyond_machine(const pt_plan *plan, pt_error *err)
 {
     int64_t have = pt_platform_memory_bytes(), need = pt_plan_total_bytes(plan);
@@ -50,12 +41,12 @@ static pt_status refuse_beyond_machine(const pt_plan *plan, pt_error *err)
 
 pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err)
 {
-    if (plan->failure) return refuse_failed_plan(plan, err);
-    pt_status fits = refuse_beyond_machine(plan, err);
-    if (fits) return fits;
+    pt_status s = pt_plan_check(plan, err);
+    if (s == PT_OK) s = refuse_beyond_machine(plan, err);
+    if (s) return s;
     for (int arena = 0; arena < PT_ARENA_HOST; arena++) {
         if (!plan->arena_bytes[arena]) continue;
-        pt_status s = pt_buffer_new(device, plan->arena_bytes[arena], &plan->buffer[arena], err);
+        s = pt_buffer_new(device, plan->arena_bytes[arena], &plan->buffer[arena], err);
         if (s) {
             pt_device_release_plan(plan);
             return s;
@@ -79,6 +70,23 @@ pt_status pt_upload(pt_device *device, const pt_tensor *dst, const void *src, in
                     pt_error *err)
 {
     return device->vtable->upload(device, dst, src, bytes, err);
+}
+
+pt_status pt_upload_floats(pt_device *device, const pt_tensor *dst, const float *values, int64_t n,
+                           pt_error *err)
+{
+    if (device->compute == PT_F32)
+        return pt_upload(device, dst, values, n * (int64_t)sizeof *values, err);
+    double wide[256];
+    pt_tensor flat = pt_view(dst, pt_numel(dst), 0, 0, 0);
+    pt_status s = PT_OK;
+    for (int64_t at = 0; at < n && s == PT_OK; at += 256) {
+        int64_t some = pt_min_i64(256, n - at);
+        pt_tensor part = pt_slice(&flat, at, some);
+        for (int64_t i = 0; i < some; i++) wide[i] = (double)values[at + i];
+        s = pt_upload(device, &part, wide, some * (int64_t)sizeof *wide, err);
+    }
+    return s;
 }
 
 pt_status pt_download_begin(pt_device *device, const pt_tensor *src, void *dst, int64_t bytes,

@@ -77,6 +77,9 @@ void pt_device_release_plan(pt_plan *plan);
 /* Copies `bytes` (whole tensor or a prefix) from src, which may be reused at once. */
 pt_status pt_upload(pt_device *device, const pt_tensor *dst, const void *src, int64_t bytes,
                     pt_error *err);
+/* n floats into a tensor of the device's compute dtype: widened where that is f64. */
+pt_status pt_upload_floats(pt_device *device, const pt_tensor *dst, const float *values, int64_t n,
+                           pt_error *err);
 /* dst must stay valid until the poll has answered PT_OK or an error. */
 pt_status pt_download_begin(pt_device *device, const pt_tensor *src, void *dst, int64_t bytes,
                             pt_download *download, pt_error *err);

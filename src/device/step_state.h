@@ -3,7 +3,7 @@
  *
  * One number of the device's compute dtype per word. The host uploads words 0 … PT_STATE_HOST_WORDS-1
  * at the start of each step; the rest belongs to the device and is only set by the host when a
- * run begins (see pt_step_state_reset).
+ * run begins (train/optimizer.c).
  * SPDX-License-Identifier: MIT */
 #ifndef PT_DEVICE_STEP_STATE_H
 #define PT_DEVICE_STEP_STATE_H

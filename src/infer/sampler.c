@@ -133,13 +133,14 @@ pt_status pt_sampler_pick(pt_sampler *s, const pt_sampler_options *o, const pt_s
                           float *logits, int32_t *out, pt_error *err)
 {
     penalise(s, o->repetition_penalty, logits, text);
-    int64_t best = first_max(logits, s->vocab);
+    int64_t n = o->n_ids > 0 ? pt_min_i64(o->n_ids, s->vocab) : s->vocab;
+    int64_t best = first_max(logits, n);
     if (best < 0)
         return pt_fail(err, PT_CORRUPT, "the model gives no finite logit: its weights are damaged");
     *out = (int32_t)best;
     if (o->temperature <= 0) return PT_OK;
     int64_t kept = 0;
-    for (int64_t i = 0; i < s->vocab; i++) {
+    for (int64_t i = 0; i < n; i++) {
         double x = ((double)logits[i] - (double)logits[best]) / o->temperature;
         if (pt_is_finite((double)logits[i]))
             s->candidates[kept++] = (pt_candidate){pt_exp(x), (int32_t)i};

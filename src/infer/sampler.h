@@ -15,6 +15,8 @@ typedef struct pt_sampler_options {
     double min_p;       /* drop tokens below min_p times the most likely; 0 = none */
     double repetition_penalty; /* 0 or 1 = off; logits of tokens already in the window are divided
                                   by it when positive, multiplied when negative (Keskar et al. 2019) */
+    int64_t
+        n_ids; /* ids from here on are never picked: the tokenizer has no text for them; 0 = all */
     uint64_t seed;
 } pt_sampler_options;
 

@@ -126,9 +126,10 @@ static pt_status queue_forward(pt_session *s, pt_error *err)
         status =
             pt_download_begin(device, &s->row, to, pt_tensor_bytes(&s->row), &s->download, err);
     if (status == PT_OK) status = pt_submit(device, err);
+    if (status) return status;
     s->cached = s->n;
     s->state = SESSION_DOWNLOADING;
-    return status;
+    return PT_OK;
 }
 
 static pt_status take_token(pt_session *s, int32_t *out, pt_error *err)

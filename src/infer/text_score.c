@@ -8,9 +8,9 @@ pt_status pt_text_score_begin(pt_text_score *score, pt_scorer *scorer, const pt_
 {
     if (n < 2)
         return pt_fail(err, PT_BAD_INPUT,
-                       "the text has %lld bytes; a loss needs at least 2, one to read and one to "
+                       "the text has %lld byte%s; a loss needs at least 2, one to read and one to "
                        "predict",
-                       (long long)n);
+                       (long long)n, n == 1 ? "" : "s");
     if (model->config.vocab < PT_BYTES_VOCAB)
         return pt_fail(err, PT_BAD_INPUT, "a text of bytes needs a vocabulary of 256, not %lld",
                        (long long)model->config.vocab);

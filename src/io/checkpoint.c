@@ -45,6 +45,15 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
     return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
 }
 
+/* Invariant 4. */
+static pt_status refuse_complete(const pt_checkpoint *c, pt_error *err)
+{
+    char manifest[PATH_BYTES];
+    if (pt_fs_join(manifest, sizeof manifest, c->folder, "manifest.json") && pt_fs_exists(manifest))
+        return pt_fail(err, PT_EXISTS, "%s is a complete checkpoint already", c->folder);
+    return PT_OK;
+}
+
 pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
                               pt_sink *sink, pt_error *err)
 {
@@ -53,6 +62,7 @@ pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64
     if (!c) return pt_fail(err, PT_NO_MEMORY, "no memory for a checkpoint");
     c->step = step;
     pt_status s = name_files(c, run_folder, err);
+    if (s == PT_OK) s = refuse_complete(c, err);
     if (s == PT_OK) s = pt_fs_make_folder(c->folder, err);
     if (s == PT_OK) s = pt_atomic_file_open(&c->file, c->model, true, err);
     if (s) {

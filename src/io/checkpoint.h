@@ -12,7 +12,7 @@
 
 typedef struct pt_checkpoint pt_checkpoint;
 
-/* Begins the checkpoint of `step`; its bytes go into *sink. */
+/* Begins the checkpoint of `step`; its bytes go into *sink. EXISTS when that step has one. */
 pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
                               pt_sink *sink, pt_error *err);
 /* Makes it a checkpoint and the run's model.tinygpt. Frees it, also on failure. */

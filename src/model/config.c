@@ -29,14 +29,16 @@ static pt_status check_limits(const limit *limits, int n, pt_error *err)
 pt_status pt_model_config_check(const pt_model_config *c, pt_error *err)
 {
     const limit limits[] = {
-        {"layers", c->n_layers, 1024},      {"d_model", c->d_model, 65536},
-        {"heads", c->n_heads, 4096},        {"kv_heads", c->n_kv_heads, 4096},
-        {"d_head", c->d_head, 256},         {"d_mlp", c->d_mlp, 1 << 20},
-        {"ctx", c->ctx, 1 << 20},           {"vocab", c->vocab, 1 << 24},
-        {"window", c->window + 1, 1 << 24},
+        {"layers", c->n_layers, 1024}, {"d_model", c->d_model, 65536},
+        {"heads", c->n_heads, 4096},   {"kv_heads", c->n_kv_heads, 4096},
+        {"d_head", c->d_head, 256},    {"d_mlp", c->d_mlp, 1 << 20},
+        {"ctx", c->ctx, 1 << 20},      {"vocab", c->vocab, 1 << 24},
     };
     pt_status s = check_limits(limits, (int)(sizeof limits / sizeof limits[0]), err);
     if (s) return s;
+    if (c->window < 0 || c->window > 1 << 24)
+        return pt_fail(err, PT_BAD_INPUT, "model: window is %lld, it must be 0 (none) to %d",
+                       (long long)c->window, 1 << 24);
     if (c->d_head * c->n_heads != c->d_model && c->d_model % c->n_heads != 0)
         return pt_fail(err, PT_BAD_INPUT, "model: d_model %lld is not a multiple of heads %lld",
                        (long long)c->d_model, (long long)c->n_heads);
@@ -63,24 +65,20 @@ pt_status pt_model_config_check(const pt_model_config *c, pt_error *err)
     .batch = 4, .steps = 1000
 
 static const pt_preset presets[] = {
-    {.name = "tiny", GPT(2, 48, 3, 32), .batch = 16, .steps = 2000, .note = "seconds"},
-    {.name = "small", GPT(3, 96, 3, 64), .batch = 16, .steps = 1500, .note = "a minute"},
-    {.name = "medium", GPT(4, 128, 4, 96), .batch = 16, .steps = 1000, .note = "minutes"},
-    {.name = "large", GPT(6, 192, 6, 128), .batch = 12, .steps = 600, .note = "minutes"},
-    {.name = "xl", GPT(8, 256, 8, 128), .batch = 8, .steps = 400, .note = "many minutes"},
-    {.name = "huge", GPT(12, 256, 8, 256), .batch = 8, .steps = 1500, .note = "hours"},
-    {.name = "massive", GPT(14, 384, 12, 256), .batch = 4, .steps = 1000, .note = "hours"},
-    {.name = "mega", GPT(14, 384, 12, 512), .batch = 2, .steps = 800, .note = "hours"},
-    {.name = "behemoth", GPT(24, 1280, 20, 512), .batch = 1, .steps = 50, .note = "8 GB of memory"},
-    {.name = "reference",
-     GPT(4, 128, 4, 128),
-     .batch = 16,
-     .steps = 10000,
-     .note = "the yardstick"},
-    {.name = "gpt2", GPT2(12, 768, 12), .note = "GPT-2 124M"},
-    {.name = "gpt2-medium", GPT2(24, 1024, 16), .note = "GPT-2 355M"},
-    {.name = "gpt2-large", GPT2(36, 1280, 20), .note = "GPT-2 774M"},
-    {.name = "gpt2-xl", GPT2(48, 1600, 25), .note = "GPT-2 1558M"},
+    {.name = "tiny", GPT(2, 48, 3, 32), .batch = 16, .steps = 2000},
+    {.name = "small", GPT(3, 96, 3, 64), .batch = 16, .steps = 1500},
+    {.name = "medium", GPT(4, 128, 4, 96), .batch = 16, .steps = 1000},
+    {.name = "large", GPT(6, 192, 6, 128), .batch = 12, .steps = 600},
+    {.name = "xl", GPT(8, 256, 8, 128), .batch = 8, .steps = 400},
+    {.name = "huge", GPT(12, 256, 8, 256), .batch = 8, .steps = 1500},
+    {.name = "massive", GPT(14, 384, 12, 256), .batch = 4, .steps = 1000},
+    {.name = "mega", GPT(14, 384, 12, 512), .batch = 2, .steps = 800},
+    {.name = "behemoth", GPT(24, 1280, 20, 512), .batch = 1, .steps = 50},
+    {.name = "reference", GPT(4, 128, 4, 128), .batch = 16, .steps = 10000},
+    {.name = "gpt2", GPT2(12, 768, 12)},
+    {.name = "gpt2-medium", GPT2(24, 1024, 16)},
+    {.name = "gpt2-large", GPT2(36, 1280, 20)},
+    {.name = "gpt2-xl", GPT2(48, 1600, 25)},
     {.name = NULL},
 };
 

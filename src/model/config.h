@@ -44,7 +44,6 @@ typedef struct pt_preset {
     pt_model_config config;
     int64_t batch; /* sequences per step */
     int64_t steps;
-    const char *note;
 } pt_preset;
 
 /* Ends with a NULL name. Sources: the original's browser presets and Python reference; GPT-2. */

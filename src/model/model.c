@@ -24,55 +24,31 @@ static void fill_chunk(void *ctx, int64_t chunk, int thread)
     pt_params_fill(job->params, job->index, job->seed, job->first + at, n, job->out + at);
 }
 
-/* n floats of one parameter from element `first`, on their way to the device. */
-typedef struct upload_job {
-    int64_t index, first, n;
-    const float *values;
-    double *wide; /* room for n, where the device computes in double */
-} upload_job;
-
-static pt_status upload_floats(pt_model *m, const upload_job *job, pt_error *err)
-{
-    const pt_param *p = &m->params.list[job->index];
-    pt_tensor t = pt_param_tensor(p, &m->weights.flat);
-    t = pt_view(&t, p->n, 0, 0, 0);
-    t = pt_slice(&t, job->first, job->n);
-    const void *from = job->values;
-    if (m->device->compute == PT_F64) {
-        for (int64_t i = 0; i < job->n; i++) job->wide[i] = (double)job->values[i];
-        from = job->wide;
-    }
-    return pt_upload(m->device, &t, from, pt_tensor_bytes(&t), err);
-}
-
 pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_error *err)
 {
     float *staged = pt_alloc(STAGED * sizeof *staged);
-    double *wide = pt_alloc(m->device->compute == PT_F64 ? STAGED * sizeof *wide : 1);
-    pt_status s = staged && wide ? PT_OK : pt_fail(err, PT_NO_MEMORY, "no memory for weights");
+    pt_status s = staged ? PT_OK : pt_fail(err, PT_NO_MEMORY, "no memory for weights");
     for (int64_t i = 0; i < m->params.n && s == PT_OK; i++) {
-        for (int64_t first = 0; first < m->params.list[i].n && s == PT_OK; first += STAGED) {
-            int64_t n = pt_min_i64(STAGED, m->params.list[i].n - first);
-            fill_job fill = {&m->params, i, first, n, seed, staged};
-            upload_job upload = {i, first, n, staged, wide};
-            pt_pool_run(pool, pt_div_up(n, CHUNK), fill_chunk, &fill);
-            s = upload_floats(m, &upload, err);
+        const pt_param *p = &m->params.list[i];
+        pt_tensor t = pt_param_tensor(p, &m->weights.flat);
+        t = pt_view(&t, p->n, 0, 0, 0);
+        for (int64_t first = 0; first < p->n && s == PT_OK; first += STAGED) {
+            int64_t n = pt_min_i64(STAGED, p->n - first);
+            fill_job job = {&m->params, i, first, n, seed, staged};
+            pt_tensor part = pt_slice(&t, first, n);
+            pt_pool_run(pool, pt_div_up(n, CHUNK), fill_chunk, &job);
+            s = pt_upload_floats(m->device, &part, staged, n, err);
         }
     }
     pt_free(staged);
-    pt_free(wide);
     return s;
 }
 
 pt_status pt_model_set_weight(pt_model *m, int64_t index, const float *values, pt_error *err)
 {
-    int64_t n = m->params.list[index].n;
-    upload_job job = {.index = index, .n = n, .values = values};
-    if (m->device->compute == PT_F64 && !(job.wide = pt_alloc((size_t)n * sizeof(double))))
-        return pt_fail(err, PT_NO_MEMORY, "no memory for a weight of %lld", (long long)n);
-    pt_status s = upload_floats(m, &job, err);
-    pt_free(job.wide);
-    return s;
+    const pt_param *p = &m->params.list[index];
+    pt_tensor t = pt_param_tensor(p, &m->weights.flat);
+    return pt_upload_floats(m->device, &t, values, p->n, err);
 }
 
 /* ---- life ---- */

@@ -145,23 +145,35 @@ static pt_status linear_backward(const call *c, const pt_linear_weights *w,
 
 /* ---- dropout: site 0 is the embedding; 1 + 2 layer and 2 + 2 layer the block's branches ---- */
 
-static pt_dropout_args dropout_args(const call *c, uint32_t site)
-{
-    int64_t per_sample = pt_round_up(c->m->config.ctx * c->m->config.d_model, 4);
-    return (pt_dropout_args){.p = c->m->config.dropout,
-                             .seed = c->batch->seed,
-                             .first = c->batch->first_sample * per_sample,
-                             .site = site};
-}
-
 static bool drops(const call *c) { return c->batch->train && c->m->config.dropout > 0; }
+
+/* A site's elements of one sample take up T*C numbers of the stream, rounded up to a multiple of 4, where
+ * that changes nothing all rows go in one launch; else each row goes alone. So a sample's mask depends on
+ * neither the batch nor the accumulation it came in. */
+static pt_status run_dropout(const call *c, uint32_t site, const pt_dropout_args *whole,
+                             pt_pass pass)
+{
+    int64_t row = c->T * channels(c), stride = pt_round_up(row, 4);
+    int64_t launches = row == stride ? 1 : c->B, rows = c->B / launches;
+    pt_status s = PT_OK;
+    for (int64_t i = 0; i < launches && s == PT_OK; i++) {
+        pt_dropout_args a = {.p = c->m->config.dropout,
+                             .seed = c->batch->seed,
+                             .first = (c->batch->first_sample + i) * stride,
+                             .site = site};
+        a.x = pt_present(&whole->x) ? pt_slice(&whole->x, i, rows) : whole->x;
+        a.y = pt_present(&whole->y) ? pt_slice(&whole->y, i, rows) : whole->y;
+        a.dy = pt_present(&whole->dy) ? pt_slice(&whole->dy, i, rows) : whole->dy;
+        a.dx = pt_present(&whole->dx) ? pt_slice(&whole->dx, i, rows) : whole->dx;
+        s = pt_op_run(c->m->device, PT_OP_dropout, pass, &a, c->err);
+    }
+    return s;
+}
 
 static pt_status dropout_forward(const call *c, uint32_t site, const pt_tensor *x)
 {
-    if (!drops(c)) return PT_OK;
-    pt_dropout_args a = dropout_args(c, site);
-    a.x = a.y = *x;
-    return pt_dropout_forward(c->m->device, &a, c->err);
+    pt_dropout_args a = {.x = *x, .y = *x};
+    return drops(c) ? run_dropout(c, site, &a, PT_FORWARD) : PT_OK;
 }
 
 /* Gradient of a branch from the stream's: the stream itself when nothing is dropped. */
@@ -169,10 +181,9 @@ static pt_status dropout_backward(const call *c, uint32_t site, pt_tensor *d_bra
 {
     *d_branch = cut(c, &c->m->d_stream, channels(c));
     if (!drops(c)) return PT_OK;
-    pt_dropout_args a = dropout_args(c, site);
-    a.dy = *d_branch;
+    pt_dropout_args a = {.dy = *d_branch};
     a.dx = *d_branch = cut(c, &c->m->d_branch, channels(c));
-    return pt_dropout_backward(c->m->device, &a, c->err);
+    return run_dropout(c, site, &a, PT_BACKWARD);
 }
 
 static pt_status add_branch(const call *c, uint32_t site, const pt_tensor *stream,

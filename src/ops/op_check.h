@@ -16,6 +16,12 @@ typedef struct pt_op_check {
     const pt_device *device; /* of the first tensor; all must live there */
 } pt_op_check;
 
+/* Fails with INTERNAL naming op, tensor and shapes: a wrong shape is a bug of the caller, but one
+ * that must not write out of bounds. */
+pt_status pt_op_bad(pt_error *err, const char *op, const char *what, const pt_tensor *t);
+/* The tensor lies inside its buffer. */
+bool pt_in_bounds(const pt_tensor *t);
+
 /* `what` reads like "y must be (N,O), is"; t (or NULL) is described after it. */
 void pt_want(pt_op_check *c, bool condition, const char *what, const pt_tensor *t);
 

@@ -1,5 +1,5 @@
 /* Check, launch, hook: the one way an op runs. SPDX-License-Identifier: MIT */
-#include "ops/ops.h"
+#include "ops/op_check.h"
 
 typedef pt_status (*check_fn)(const void *args, pt_pass pass, pt_error *err);
 
@@ -24,8 +24,6 @@ static const op_entry entries[PT_OP_COUNT] = {
 #include "tensor/ops.def"
 #undef PT_OP
 };
-
-size_t pt_op_args_bytes(pt_op op) { return entries[op].args_bytes; }
 
 static pt_status check_bounds(const pt_op_info *info, const void *args, pt_error *err)
 {
@@ -56,8 +54,6 @@ bool pt_is_real(const pt_tensor *t)
 {
     return pt_present(t) && (t->dtype == PT_F32 || t->dtype == PT_F64);
 }
-
-bool pt_is_i32(const pt_tensor *t) { return pt_present(t) && t->dtype == PT_I32; }
 
 bool pt_in_bounds(const pt_tensor *t)
 {

@@ -28,7 +28,8 @@
 pt_status pt_op_run(pt_device *device, pt_op op, pt_pass pass, const void *args, pt_error *err);
 /* The op's tensors: the argument struct begins with them. */
 static inline const pt_tensor *pt_op_tensors(const void *args) { return (const pt_tensor *)args; }
-size_t pt_op_args_bytes(pt_op op);
+/* t is present and f32 or f64. */
+bool pt_is_real(const pt_tensor *t);
 
 #define PT_OP(name, tensors, backward, cpu, formula)                                              \
     static inline pt_status pt_##name##_forward(pt_device *device, const pt_##name##_args *args,  \
@@ -43,17 +44,5 @@ size_t pt_op_args_bytes(pt_op op);
     }
 #include "tensor/ops.def"
 #undef PT_OP
-
-/* ---- helpers for the checks ---- */
-
-/* Fails with INTERNAL naming op, tensor and shapes: a wrong shape is a bug of the caller, but one
- * that must not write out of bounds. */
-pt_status pt_op_bad(pt_error *err, const char *op, const char *what, const pt_tensor *t);
-/* t is present, f32 (or f64), and lies inside its buffer. */
-bool pt_is_real(const pt_tensor *t);
-bool pt_is_i32(const pt_tensor *t);
-bool pt_in_bounds(const pt_tensor *t);
-/* absent, or satisfies the condition */
-#define PT_ABSENT_OR(t, condition) (!pt_present(t) || (condition))
 
 #endif

@@ -75,6 +75,16 @@ void pt_plan_add_host(pt_plan *plan, const char *name, int64_t bytes)
     if (entry) reserve(plan, entry, bytes);
 }
 
+pt_status pt_plan_check(const pt_plan *plan, pt_error *err)
+{
+    if (plan->failure == PT_OK) return PT_OK;
+    if (plan->failure == PT_NO_MEMORY)
+        return pt_fail(err, PT_NO_MEMORY, "no memory for the memory plan itself");
+    return pt_fail(err, plan->failure,
+                   "the sizes asked for do not fit into 64 bits: choose a smaller model, batch or "
+                   "context");
+}
+
 pt_tensor pt_plan_tensor(const pt_plan *plan, int64_t id)
 {
     if (id < 0 || id >= plan->n_entries) return (pt_tensor){0};
@@ -101,8 +111,9 @@ const char *pt_plan_name_of(const pt_plan *plan, const pt_tensor *t)
 
 static void print_bytes(pt_strbuf *out, int64_t bytes)
 {
-    if (bytes >= 10 * 1024 * 1024) pt_strbuf_printf(out, "%10.1f MiB", (double)bytes / 1048576.0);
-    else pt_strbuf_printf(out, "%10.1f KiB", (double)bytes / 1024.0);
+    if (bytes >= 10000000000) pt_strbuf_printf(out, "%10.1f GB", (double)bytes / 1e9);
+    else if (bytes >= 100000) pt_strbuf_printf(out, "%10.1f MB", (double)bytes / 1e6);
+    else pt_strbuf_printf(out, "%10.1f kB", (double)bytes / 1e3);
 }
 
 void pt_plan_print(const pt_plan *plan, pt_strbuf *out)

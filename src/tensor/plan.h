@@ -32,7 +32,7 @@ typedef struct pt_plan {
     int64_t n_entries, capacity;
     int64_t arena_bytes[PT_ARENA_COUNT];
     struct pt_buffer *buffer[PT_ARENA_COUNT]; /* owned once allocated */
-    pt_status failure; /* first failure of an add: overflow or no memory; checked by allocate */
+    pt_status failure; /* first failure of an add: overflow or no memory; see pt_plan_check */
 } pt_plan;
 
 #define PT_PLAN_NONE (-1)
@@ -47,6 +47,9 @@ int64_t pt_plan_add(pt_plan *plan, pt_arena_id arena, const char *name, pt_dtype
                     const int64_t dim[PT_MAX_RANK]);
 /* Raw bytes of the HOST arena. */
 void pt_plan_add_host(pt_plan *plan, const char *name, int64_t bytes);
+
+/* PT_OK, or the failure that an add recorded, in words. */
+pt_status pt_plan_check(const pt_plan *plan, pt_error *err);
 
 /* The tensor of an entry; id PT_PLAN_NONE gives an absent tensor. */
 pt_tensor pt_plan_tensor(const pt_plan *plan, int64_t id);

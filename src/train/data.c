@@ -10,6 +10,7 @@ int64_t pt_windows_start(const pt_windows *w, int64_t g)
 {
     if (w->starts) return w->starts[g % w->n_starts];
     int64_t count = pt_windows_count(w);
+    if (count < 1) return 0;
     return pt_rng_permute(w->seed, (uint32_t)w->stream, (uint32_t)(g / count), count, g % count);
 }
 
@@ -29,9 +30,9 @@ pt_status pt_data_split(const pt_windows *whole, pt_windows *train, pt_windows *
     if (n < T + 1)
         return pt_fail(
             err, PT_BAD_INPUT,
-            "the corpus has %lld bytes, a context of %lld needs at least %lld: give more "
+            "the corpus has %lld byte%s, a context of %lld needs at least %lld: give more "
             "text or a smaller --ctx",
-            (long long)n, (long long)T, (long long)T + 1);
+            (long long)n, n == 1 ? "" : "s", (long long)T, (long long)T + 1);
     if (held_out < T + 1 || n - held_out < T + 1) held_out = 0;
     *train = *validate = *whole;
     train->n = n - held_out;

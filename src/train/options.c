@@ -1,6 +1,8 @@
 /* The options of a training run. SPDX-License-Identifier: MIT */
 #include "train/options.h"
 
+#include "text/bytes.h"
+
 pt_train_options pt_train_defaults(void)
 {
     return (pt_train_options){
@@ -16,9 +18,9 @@ pt_train_options pt_train_defaults(void)
         .clip = 1.0,
         .seed = 42,
         .eval_batches = 20,
-        .sample_tokens = 80,
+        .sample_tokens = 200,
         .sample_prompt = "\n",
-        .sampler = {.temperature = 0.8, .top_k = 40},
+        .sampler = {.temperature = 0.8, .top_k = 40, .n_ids = PT_BYTES_VOCAB},
         .read_every = 1,
     };
 }
@@ -35,7 +37,7 @@ static pt_status check_real(const char *name, double value, double least, double
                             pt_error *err)
 {
     if (value >= least && value <= most) return PT_OK;
-    return pt_fail(err, PT_BAD_INPUT, "%s is %g, it must be %g to %g", name, value, least, most);
+    return pt_fail(err, PT_BAD_INPUT, "%s is %g, it must be %g to %.9g", name, value, least, most);
 }
 
 pt_status pt_train_options_check(const pt_train_options *o, pt_error *err)
@@ -48,11 +50,11 @@ pt_status pt_train_options_check(const pt_train_options *o, pt_error *err)
         {"batch", o->batch, 1, 1 << 20},
         {"accum", o->accum, 1, 1 << 20},
         {"warmup", o->warmup, 0, 1000000000},
-        {"eval-every", o->eval_every, 0, INT64_MAX},
+        {"eval-every", o->eval_every, 0, 1000000000},
         {"eval-batches", o->eval_batches, 1, 1 << 20},
-        {"sample-every", o->sample_every, 0, INT64_MAX},
+        {"sample-every", o->sample_every, 0, 1000000000},
         {"sample-tokens", o->sample_tokens, 0, PT_MAX_SAMPLE_TOKENS},
-        {"save-every", o->save_every, 0, INT64_MAX},
+        {"save-every", o->save_every, 0, 1000000000},
         {"read-every", o->read_every, 0, PT_MAX_READ_EVERY},
     };
     const struct {

@@ -45,7 +45,7 @@ pt_status pt_run_folder_step(pt_run_folder *run, const pt_step_report *report, p
     pt_json_writer w = begin_line(run, "step");
     pt_json_i64(&w, "step", report->step);
     pt_json_digits(&w, "loss", report->loss, LOSS_DIGITS);
-    pt_json_double(&w, "lr", (double)(float)report->lr);
+    pt_json_digits(&w, "lr", report->lr, LOSS_DIGITS);
     pt_json_digits(&w, "grad_norm", report->grad_norm, LOSS_DIGITS);
     pt_json_digits(&w, "seconds", report->seconds, 4);
     return end_line(run, &w, err);
@@ -126,6 +126,10 @@ static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_
     pt_json_i64(w, "eval_every", o->eval_every);
     pt_json_i64(w, "eval_batches", o->eval_batches);
     pt_json_i64(w, "sample_every", o->sample_every);
+    pt_json_i64(w, "sample_tokens", o->sample_tokens);
+    pt_json_string(w, "sample_prompt", o->sample_prompt);
+    pt_json_double(w, "sample_temperature", o->sampler.temperature);
+    pt_json_i64(w, "sample_top_k", o->sampler.top_k);
     pt_json_i64(w, "save_every", o->save_every);
     pt_json_i64(w, "recompute", o->recompute);
     pt_json_end_object(w);
@@ -212,6 +216,8 @@ pt_status pt_run_folder_check(const char *path, pt_error *err)
 {
     int64_t entries = 0;
     if (!pt_fs_exists(path)) return PT_OK;
+    if (!pt_fs_is_folder(path))
+        return pt_fail(err, PT_EXISTS, "%s exists and is not a folder: choose another --out", path);
     pt_status s = pt_fs_list(path, note_entry, &entries, err);
     if (s || entries == 0) return s;
     char json[PATH_BYTES];
@@ -247,6 +253,15 @@ void pt_run_folder_free(pt_run_folder *run)
     pt_append_file_close(run->log);
     pt_strbuf_deinit(&run->line);
     pt_free(run);
+}
+
+void pt_run_folder_discard(pt_run_folder *run)
+{
+    char path[PATH_BYTES];
+    if (!run) return;
+    pt_format(path, sizeof path, "%s", run->path);
+    pt_run_folder_free(run);
+    pt_fs_remove(path, NULL); /* it was empty or missing when the run was made */
 }
 
 pt_status pt_run_folder_save_begin(pt_run_folder *run, int64_t step, pt_sink *sink, pt_error *err)

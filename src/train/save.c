@@ -38,9 +38,13 @@ static int64_t largest_piece(const pt_model *model)
 pt_status pt_saver_new(pt_saver **out, const pt_optimizer *optimizer, pt_error *err)
 {
     *out = NULL;
+    pt_tinygpt_config shape;
+    pt_status can = pt_tinygpt_shape_of(&optimizer->model->config, &shape, err);
+    if (can) return can;
     pt_saver *s = pt_alloc(sizeof *s);
     if (!s) return pt_fail(err, PT_NO_MEMORY, "no memory to save");
     s->optimizer = optimizer;
+    s->shape = shape;
     s->piece_elements = largest_piece(optimizer->model);
     s->piece = pt_alloc((size_t)s->piece_elements * sizeof *s->piece);
     s->wide = pt_alloc(wide_device(s) ? (size_t)s->piece_elements * sizeof *s->wide : 1);
@@ -77,10 +81,8 @@ pt_status pt_saver_begin(pt_saver *s, const pt_tinygpt_desc *desc, const pt_sink
     s->part = PT_TINYGPT_W;
     s->downloading = false;
     pt_tinygpt_desc full = *desc;
-    pt_status status = pt_tinygpt_shape_of(&s->optimizer->model->config, &full.config, err);
-    if (status) return status;
+    full.config = s->shape;
     full.dtype = PT_TINYGPT_F32;
-    s->shape = full.config;
     return pt_tinygpt_writer_begin(&s->writer, &full, sink, err);
 }
 

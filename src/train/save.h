@@ -8,13 +8,13 @@
 
 typedef struct pt_saver pt_saver;
 
-/* Host memory for the largest piece that is held at once. */
+/* Host memory for the largest piece that is held at once. UNSUPPORTED or BAD_INPUT, naming the option, when the
+ * model is not one that .tinygpt can hold: before anything is trained. */
 pt_status pt_saver_new(pt_saver **out, const pt_optimizer *optimizer, pt_error *err);
 void pt_saver_plan(const pt_saver *saver, pt_plan *plan);
 void pt_saver_free(pt_saver *saver); /* NULL is fine; an unfinished file is abandoned */
 
-/* Writes the header. desc->config and dtype are filled here. UNSUPPORTED when the model's shape is
- * not one that .tinygpt can hold. */
+/* Writes the header. desc->config and dtype are filled here. */
 pt_status pt_saver_begin(pt_saver *saver, const pt_tinygpt_desc *desc, const pt_sink *sink,
                          pt_error *err);
 /* PT_PENDING, PT_OK when the file is complete, or an error. */

@@ -62,6 +62,7 @@ static void make_plan(pt_trainer *t)
     pt_scorer_plan(t->scorer, &t->plan);
     if (t->session) pt_session_plan(t->session, &t->plan);
     if (t->saver) pt_saver_plan(t->saver, &t->plan);
+    if (t->corpus_in_memory) pt_plan_add_host(&t->plan, "corpus", t->train.n + t->validate.n);
     pt_plan_add_host(&t->plan, "thread scratch", t->device->overhead_bytes);
     pt_plan_add_host(&t->plan, "batches", 2 * 4 * dim[0] * dim[1]);
 }
@@ -75,6 +76,19 @@ static pt_status check_model(const pt_model_config *config, int64_t T, pt_error 
         return pt_fail(err, PT_BAD_INPUT, "a text of bytes needs a vocabulary of 256, not %lld",
                        (long long)config->vocab);
     return PT_OK;
+}
+
+static pt_status take_starts(pt_trainer *t, pt_error *err)
+{
+    t->train.starts = t->options.starts;
+    t->train.n_starts = t->options.n_starts;
+    for (int64_t i = 0; i < t->train.n_starts; i++)
+        if (t->train.starts[i] < 0 || t->train.starts[i] >= pt_windows_count(&t->train))
+            return pt_fail(err, PT_BAD_INPUT, "start %lld is %lld, the windows are 0 to %lld",
+                           (long long)i, (long long)t->train.starts[i],
+                           (long long)pt_windows_count(&t->train) - 1);
+    if (t->train.n_starts > 0) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "the list of starts is empty");
 }
 
 pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_desc *desc,
@@ -94,21 +108,22 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_d
     t->options = *options;
     if (!t->options.read_every) t->options.read_every = 1;
     t->events = desc->events;
+    t->corpus_in_memory = desc->corpus_in_memory;
     t->T = T;
     t->schedule = (pt_schedule){options->schedule, options->lr, options->min_lr, options->warmup,
                                 options->steps};
     t->history_every = pt_max_i64(1, options->steps / 128);
-    t->last_loss.val = t->best.val = PT_NAN;
+    t->last_loss = (pt_tinygpt_loss){-1, 0, PT_NAN};
+    t->best.val = t->val_loss = PT_NAN;
     t->saved_step = -1;
     pt_windows whole = {
         .bytes = desc->corpus, .n = desc->corpus_bytes, .T = T, .seed = options->seed};
     s = pt_data_split(&whole, &t->train, &t->validate, err);
-    t->train.starts = options->starts;
-    t->train.n_starts = options->n_starts;
+    if (s == PT_OK && options->starts) s = take_starts(t, err);
     if (s == PT_OK) s = make_parts(t, config, err);
     if (s == PT_OK) s = make_host_buffers(t, err);
     if (s == PT_OK) make_plan(t);
-    if (s == PT_OK && t->plan.failure) s = pt_device_allocate_plan(device, &t->plan, err);
+    if (s == PT_OK) s = pt_plan_check(&t->plan, err);
     if (s) pt_trainer_free(t);
     else *out = t;
     return s;
@@ -168,33 +183,21 @@ pt_status pt_trainer_begin(pt_trainer *t, pt_pool *pool, pt_error *err)
     return s;
 }
 
-static pt_status load_flat(pt_trainer *t, int64_t param, const pt_tensor *flat, const float *values,
-                           pt_error *err)
-{
-    const pt_param *p = &t->model->params.list[param];
-    pt_tensor tensor = pt_param_tensor(p, flat);
-    if (t->device->compute == PT_F32)
-        return pt_upload(t->device, &tensor, values, p->n * (int64_t)sizeof *values, err);
-    double *wide = pt_alloc((size_t)p->n * sizeof *wide);
-    if (!wide) return pt_fail(err, PT_NO_MEMORY, "no memory to load %s", p->name);
-    for (int64_t i = 0; i < p->n; i++) wide[i] = (double)values[i];
-    pt_status s = pt_upload(t->device, &tensor, wide, p->n * (int64_t)sizeof *wide, err);
-    pt_free(wide);
-    return s;
-}
-
 pt_status pt_trainer_load(pt_trainer *t, int64_t param, const float *w, const float *m,
                           const float *v, pt_error *err)
 {
-    pt_status s = load_flat(t, param, &t->model->weights.flat, w, err);
-    if (s == PT_OK && m && v) s = load_flat(t, param, &t->optimizer.m, m, err);
-    if (s == PT_OK && m && v) s = load_flat(t, param, &t->optimizer.v, v, err);
+    const pt_param *p = &t->model->params.list[param];
+    pt_tensor to_m = pt_param_tensor(p, &t->optimizer.m),
+              to_v = pt_param_tensor(p, &t->optimizer.v);
+    pt_status s = pt_model_set_weight(t->model, param, w, err);
+    if (s == PT_OK && m && v) s = pt_upload_floats(t->device, &to_m, m, p->n, err);
+    if (s == PT_OK && m && v) s = pt_upload_floats(t->device, &to_v, v, p->n, err);
     return s;
 }
 
 void pt_trainer_set_step(pt_trainer *t, int64_t step)
 {
-    t->first_step = t->step = t->reported = step;
+    t->first_step = t->step = t->reported = t->saved_step = step;
 }
 
 /* ---- polling ---- */
@@ -206,7 +209,7 @@ pt_status pt_trainer_poll(pt_trainer *t, pt_error *err)
     case PHASE_STEP: s = pt_trainer_begin_step(t, err); break;
     case PHASE_MICRO: s = pt_trainer_micro(t, err); break;
     case PHASE_READ: s = pt_trainer_read(t, err); break;
-    case PHASE_DUE: s = pt_trainer_choose_due(t); break;
+    case PHASE_DUE: s = pt_trainer_choose_due(t, err); break;
     case PHASE_SAVE: s = pt_trainer_save(t, err); break;
     case PHASE_EVALUATE: s = pt_trainer_evaluate(t, err); break;
     case PHASE_SAMPLE: s = pt_trainer_sample(t, err); break;
@@ -221,7 +224,8 @@ void pt_trainer_stop(pt_trainer *t) { t->stopping = true; }
 /* ---- results ---- */
 
 int64_t pt_trainer_step(const pt_trainer *t) { return t->reported; }
-double pt_trainer_val_loss(const pt_trainer *t) { return pt_score_loss(&t->score); }
+double pt_trainer_val_loss(const pt_trainer *t) { return t->val_loss; }
+int64_t pt_trainer_val_step(const pt_trainer *t) { return t->val_step; }
 int64_t pt_trainer_n_params(const pt_trainer *t) { return t->model->params.n_params; }
 bool pt_trainer_validates(const pt_trainer *t) { return t->validate.n > 0; }
 const pt_model *pt_trainer_model(const pt_trainer *t) { return t->model; }
@@ -236,8 +240,8 @@ double pt_trainer_train_loss(const pt_trainer *t)
 
 double pt_trainer_tokens_per_second(const pt_trainer *t)
 {
-    int64_t steps = t->reported - t->first_step - SKIPPED_STEPS;
+    int64_t steps = t->reported - t->first_step - t->steps_skipped;
     double seconds = t->seconds - t->seconds_skipped;
-    if (steps <= 0 || seconds <= 0) return 0;
+    if (!t->steps_skipped || steps <= 0 || seconds <= 0) return 0;
     return (double)(steps * t->options.batch * t->options.accum * t->T) / seconds;
 }

@@ -47,6 +47,8 @@ typedef struct pt_trainer_desc {
     pt_train_options options;
     const uint8_t *corpus;
     int64_t corpus_bytes;
+    bool
+        corpus_in_memory; /* the bytes are memory of ours, not a mapped file: they count in the plan */
     pt_train_events events; /* ctx must outlive the trainer */
 } pt_trainer_desc;
 
@@ -73,7 +75,8 @@ void pt_trainer_stop(pt_trainer *trainer);
 
 /* ---- results, valid at any time ---- */
 int64_t pt_trainer_step(const pt_trainer *trainer);      /* steps done */
-double pt_trainer_val_loss(const pt_trainer *trainer);   /* newest; NaN before the first */
+double pt_trainer_val_loss(const pt_trainer *trainer);   /* of the newest evaluation; NaN: none */
+int64_t pt_trainer_val_step(const pt_trainer *trainer);  /* the step it was made after */
 double pt_trainer_train_loss(const pt_trainer *trainer); /* mean of the last 10 steps */
 int64_t pt_trainer_n_params(const pt_trainer *trainer);
 bool pt_trainer_validates(

@@ -9,11 +9,16 @@
 
 /* Saving comes first, so that a crash in an evaluation loses nothing; but the last file waits for
  * the last evaluation and sample, which its header tells. */
-pt_status pt_trainer_choose_due(pt_trainer *t)
+pt_status pt_trainer_choose_due(pt_trainer *t, pt_error *err)
 {
     bool last = t->step >= t->options.steps;
     t->entered = false;
-    if (t->stopping) t->due = t->saver && t->saved_step != t->step ? DUE_SAVE : 0;
+    bool failed = t->failure.status != PT_OK;
+    if (t->stopping || failed) t->due = t->saver && t->saved_step != t->step ? DUE_SAVE : 0;
+    if (failed && !t->due) {
+        if (err && err->status == PT_OK) *err = t->failure;
+        return t->failure.status;
+    }
     if ((t->due & DUE_SAVE) && !last) t->phase = PHASE_SAVE;
     else if (t->due & DUE_EVALUATE) t->phase = PHASE_EVALUATE;
     else if (t->due & DUE_SAMPLE) t->phase = PHASE_SAMPLE;
@@ -23,6 +28,14 @@ pt_status pt_trainer_choose_due(pt_trainer *t)
         t->phase = PHASE_STEP;
         t->mark = pt_clock_seconds();
     }
+    return PT_OK;
+}
+
+/* The run was asked to stop in the middle of looking: nothing is in flight, so it can. */
+static pt_status give_up(pt_trainer *t)
+{
+    t->due = 0;
+    t->phase = PHASE_DUE;
     return PT_OK;
 }
 
@@ -47,11 +60,17 @@ pt_status pt_trainer_evaluate(pt_trainer *t, pt_error *err)
     }
     pt_status s = pt_scorer_poll(t->scorer, &t->score, err);
     if (s) return s;
+    if (t->stopping) return give_up(t);
     if (t->eval_done < t->eval_total) return queue_evaluation(t, err);
     double loss = pt_score_loss(&t->score);
-    t->last_loss.val = loss;
-    if (t->step) pt_trainer_add_history(t, true);
-    if (!(t->best.val <= loss)) t->best = (pt_tinygpt_loss){t->step, loss, loss};
+    if (t->last_loss.step == t->step) {
+        t->last_loss.val = loss;
+        pt_trainer_add_history(t, true);
+    }
+    t->val_loss = loss;
+    t->val_step = t->step;
+    if (pt_is_nan(t->best.val) || loss < t->best.val)
+        t->best = (pt_tinygpt_loss){t->step, loss, loss};
     t->due &= ~DUE_EVALUATE;
     t->phase = PHASE_DUE;
     return t->events.evaluated ? t->events.evaluated(t->events.ctx, t->step, loss, err) : PT_OK;
@@ -69,9 +88,8 @@ pt_status pt_trainer_sample(pt_trainer *t, pt_error *err)
     if (t->n_sample < t->options.sample_tokens) {
         int32_t id = 0;
         pt_status s = pt_session_poll(t->session, &id, err);
-        int byte = pt_bytes_decode(id);
-        if (s == PT_OK) t->sample[t->n_sample++] = (char)(byte < 0 ? '?' : byte);
-        return s;
+        if (s == PT_OK) t->sample[t->n_sample++] = (char)pt_bytes_decode(id);
+        return s == PT_OK && t->stopping ? give_up(t) : s;
     }
     t->sample[t->n_sample] = 0;
     t->due &= ~DUE_SAMPLE;
@@ -125,11 +143,12 @@ static pt_status begin_save(pt_trainer *t, pt_error *err)
                             .saved_at = saved_at,
                             .history = t->history,
                             .n_history = t->n_history,
-                            .final_loss = t->step ? &t->last_loss : NULL,
+                            .final_loss = t->last_loss.step == t->step ? &t->last_loss : NULL,
                             .best_val = pt_is_nan(t->best.val) ? NULL : &t->best,
                             .sample = sample_text,
                             .posttrain = own_header(t, &arena)};
-    s = pt_saver_begin(t->saver, &desc, &sink, err);
+    s = desc.posttrain ? pt_saver_begin(t->saver, &desc, &sink, err)
+                       : pt_fail(err, PT_NO_MEMORY, "no memory for the header of a checkpoint");
     pt_arena_deinit(&arena);
     return s;
 }
@@ -141,7 +160,7 @@ pt_status pt_trainer_save(pt_trainer *t, pt_error *err)
     if (s == PT_PENDING || (s == PT_OK && !begun)) return s;
     if (t->entered) {
         t->entered = false;
-        pt_status end = t->events.save_end(t->events.ctx, t->step, s != PT_OK, err);
+        pt_status end = t->events.save_end(t->events.ctx, t->step, s != PT_OK, s ? NULL : err);
         if (s == PT_OK) s = end;
     }
     t->due &= ~DUE_SAVE;

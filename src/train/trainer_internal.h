@@ -41,6 +41,7 @@ struct pt_trainer {
     pt_diagnosis diagnosis;
     pt_windows train, validate;
     int64_t T;
+    bool corpus_in_memory;
 
     pt_tensor ids, target, coef; /* (B,T) */
     int64_t ids_id, target_id, coef_id;
@@ -57,6 +58,7 @@ struct pt_trainer {
     int64_t reported;   /* steps whose results were read */
     int64_t micro;      /* of the step under way */
     int64_t bad_step;
+    pt_error failure;   /* what the run ends with once the last good weights are saved */
     int64_t saved_step; /* -1: none yet */
     pt_download download;
     double ring[PT_MAX_READ_EVERY * PT_RING_WORDS];
@@ -71,7 +73,11 @@ struct pt_trainer {
     int64_t n_history, history_every;
     pt_tinygpt_loss last_loss, best;
     double recent[RECENT];
-    double mark, seconds, seconds_reported, seconds_skipped;
+    double val_loss; /* of the newest finished evaluation; NaN: none */
+    int64_t val_step;
+    double mark, seconds, seconds_reported;
+    double seconds_skipped; /* the first steps, which are not counted for the speed, */
+    int64_t steps_skipped;  /* and how many those were */
 };
 
 /* One call each does the bounded piece of work of a phase; PT_OK means: go on polling. */
@@ -79,7 +85,7 @@ pt_status pt_trainer_begin_step(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_micro(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_read(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_diagnose(pt_trainer *t, pt_error *err);
-pt_status pt_trainer_choose_due(pt_trainer *t);
+pt_status pt_trainer_choose_due(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_save(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_evaluate(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_sample(pt_trainer *t, pt_error *err);

@@ -68,7 +68,8 @@ pt_status pt_trainer_micro(pt_trainer *t, pt_error *err)
     t->step++;
     t->phase = PHASE_STEP;
     bool full = t->step - t->reported == t->options.read_every;
-    if (s == PT_OK && (full || t->stopping || pt_trainer_due_at(t, t->step)))
+    bool last = t->step >= t->options.steps;
+    if (s == PT_OK && (full || last || t->stopping || pt_trainer_due_at(t, t->step)))
         s = begin_read(t, err);
     if (s == PT_OK) s = pt_submit(t->device, err);
     return s;
@@ -99,7 +100,6 @@ static pt_status report_step(pt_trainer *t, const double *entry, pt_error *err)
                              .lr = entry[PT_RING_LR],
                              .seconds = t->seconds - t->seconds_reported};
     t->seconds_reported = t->seconds;
-    if (step - t->first_step == SKIPPED_STEPS) t->seconds_skipped = t->seconds;
     t->recent[step % RECENT] = report.loss;
     t->last_loss = (pt_tinygpt_loss){step, report.loss, PT_NAN};
     pt_trainer_add_history(t, false);
@@ -129,6 +129,10 @@ static pt_status take_ring(pt_trainer *t, pt_error *err)
             return PT_OK;
         }
         s = report_step(t, entry, err);
+    }
+    if (!t->steps_skipped && t->reported - t->first_step >= SKIPPED_STEPS) {
+        t->steps_skipped = t->reported - t->first_step;
+        t->seconds_skipped = t->seconds;
     }
     t->due = pt_trainer_due_at(t, t->step);
     t->phase = PHASE_DUE;
@@ -175,10 +179,15 @@ pt_status pt_trainer_diagnose(pt_trainer *t, pt_error *err)
     bool wide = t->device->compute == PT_F64;
     double found = wide ? t->ring[PT_STATE_FIRST_BAD] : (double)t->ring_narrow[PT_STATE_FIRST_BAD];
     char what[128];
+    const char *where = t->saver ? "saved as" : "still";
     if (!pt_diagnosis_name(&t->diagnosis, found, t->model, &t->plan, what, sizeof what))
-        pt_format(what, sizeof what, "none: the squared gradient norm overflowed");
-    return pt_fail(err, PT_DIVERGED,
-                   "step %lld went to infinity or NaN; first bad tensor: %s. The weights are still "
-                   "those of step %lld; try a lower --lr",
-                   (long long)t->bad_step, what, (long long)t->bad_step - 1);
+        pt_format(what, sizeof what, "the squared gradient norm, which overflowed");
+    (void)pt_fail(
+        &t->failure, PT_DIVERGED,
+        "step %lld went to infinity or NaN; first bad tensor: %s. The weights are %s those of "
+        "step %lld; try a lower --lr",
+        (long long)t->bad_step, what, where, (long long)t->reported);
+    t->step = t->reported;
+    t->phase = PHASE_DUE;
+    return PT_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/test.h"
 #include "io/sink.h"
 #include "io/tinygpt.h"
+#include "model/load_tinygpt.h"
 #include "train/trainer.h"
 
 #define MAX_STEPS 512
@@ -156,6 +157,12 @@ static void check_same_weights(const outcome *a, const outcome *b)
     CHECK(memcmp(pt_host(x), pt_host(y), (size_t)pt_tensor_bytes(x)) == 0);
 }
 
+static pt_status load_param(void *ctx, int64_t index, const float *w, const float *m,
+                            const float *v, pt_error *e)
+{
+    return pt_trainer_load(ctx, index, w, m, v, e);
+}
+
 TEST(defaults_are_the_originals)
 {
     pt_train_options o = pt_train_defaults();
@@ -173,6 +180,15 @@ TEST(defaults_are_the_originals)
     CHECK(!o.upstream_init);
 }
 
+/* How many of the device's threads have had work. */
+static int working_threads(const outcome *o)
+{
+    pt_pool *pool = pt_device_cpu_pool(o->device);
+    int working = 0;
+    for (int i = 0; i < pt_pool_threads(pool); i++) working += pt_pool_chunks_run(pool, i) > 0;
+    return working;
+}
+
 TEST(the_curve_has_the_same_bits_for_any_thread_count)
 {
     static const int threads[] = {1, 2, 3, 8};
@@ -183,16 +199,17 @@ TEST(the_curve_has_the_same_bits_for_any_thread_count)
     run(&first, "cpu", threads[0], &options);
     CHECK(first.loss[options.steps - 1] < first.loss[0] - 0.5);
     for (int i = 1; i < 4; i++) {
-        run(&other, "cpu", threads[i], &options);
-        check_same_curve(&first, &other);
-        check_same_weights(&first, &other);
-        pt_pool *pool = pt_device_cpu_pool(other.device);
-        CHECK_INT(pt_pool_threads(pool), threads[i]);
-        int working = 0;
-        for (int k = 0; k < threads[i]; k++) working += pt_pool_chunks_run(pool, k) > 0;
-        CHECK(working >=
-              (threads[i] < 4 ? threads[i] : 4)); /* few processors: not all may get any */
-        close_run(&other);
+        /* A busy machine may keep a thread from its share for a whole short run, so several runs. */
+        int wanted = threads[i] < 4 ? threads[i] : 4, most = 0;
+        for (int attempt = 0; attempt < 20 && most < wanted; attempt++) {
+            run(&other, "cpu", threads[i], &options);
+            check_same_curve(&first, &other);
+            check_same_weights(&first, &other);
+            CHECK_INT(pt_pool_threads(pt_device_cpu_pool(other.device)), threads[i]);
+            if (working_threads(&other) > most) most = working_threads(&other);
+            close_run(&other);
+        }
+        CHECK(most >= wanted);
     }
     close_run(&first);
 }
@@ -357,7 +374,12 @@ TEST(a_run_that_explodes_stops_with_the_last_good_weights)
     CHECK_OK(start_run(&o, "cpu", 2, &options), err);
     CHECK_INT(finish_run(&o), PT_DIVERGED);
     CHECK(o.steps >= 1 && o.steps < 200);
-    CHECK(strstr(err.message, "first bad tensor"));
+    CHECK(strstr(err.message, "first bad tensor") && strstr(err.message, "saved"));
+    pt_tinygpt *file = NULL;
+    pt_error none = {0};
+    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &none), none);
+    CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
+    pt_tinygpt_close(file);
     options.steps = o.steps;
     options.schedule = PT_SCHEDULE_CONSTANT;
     run(&replay, "cpu", 1, &options);
@@ -380,6 +402,128 @@ TEST(a_stop_saves_and_ends)
     CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
     pt_tinygpt_close(file);
     close_run(&o);
+}
+
+/* Stopped at every poll of a run that saves, evaluates and samples: it always ends, soon, with a file of
+ * the steps that were done. */
+TEST(a_stop_at_any_moment_saves_what_is_done)
+{
+    pt_train_options options = short_run();
+    options.steps = 4;
+    options.eval_every = 2;
+    options.sample_every = 1;
+    options.save_every = 2;
+    for (int64_t polls = 0;; polls++) {
+        outcome o;
+        pt_status s = PT_PENDING;
+        options.read_every = 1 + polls % 3;
+        CHECK_OK(start_run(&o, "fake", 1, &options), err);
+        for (int64_t i = 0; i < polls && s == PT_PENDING; i++) s = pt_trainer_poll(o.trainer, &err);
+        if (s == PT_OK) {
+            close_run(&o);
+            break;
+        }
+        pt_trainer_stop(o.trainer);
+        int64_t more = 0;
+        for (; s == PT_PENDING; more++) s = pt_trainer_poll(o.trainer, &err);
+        CHECK_OK(s, err);
+        CHECK(more < 700); /* a save is about 110 tensors of up to 5 polls */
+        pt_tinygpt *file = NULL;
+        CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &err), err);
+        CHECK_OK(pt_tinygpt_verify(file, &err), err);
+        CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
+        pt_tinygpt_close(file);
+        close_run(&o);
+        if (polls > 40) polls += 17;
+    }
+}
+
+/* Without anything that is due at the end, and with a ring that the steps don't fill. */
+TEST(a_run_ends_at_its_last_step)
+{
+    pt_device *device = NULL;
+    outcome o = {0};
+    pt_trainer_desc desc = {.config = small_model(),
+                            .options = short_run(),
+                            .corpus = corpus(),
+                            .corpus_bytes = 100, /* nothing held out */
+                            .events = {.ctx = &o, .step = on_step}};
+    desc.options.steps = 10;
+    desc.options.read_every = 4;
+    CHECK_OK(pt_device_ref_new(&device, PT_F32, &err), err);
+    CHECK_OK(pt_trainer_new(&o.trainer, device, &desc, &err), err);
+    CHECK_OK(pt_trainer_begin(o.trainer, NULL, &err), err);
+    CHECK_OK(finish_run(&o), err);
+    CHECK_INT(o.steps, 10);
+    CHECK_INT(pt_trainer_step(o.trainer), 10);
+    pt_trainer_free(o.trainer);
+    pt_device_free(device);
+}
+
+/* Stopped, its file loaded into a new trainer: the rest of the curve is the one it would have had. */
+TEST(a_loaded_file_continues_the_curve)
+{
+    outcome whole, part, rest;
+    pt_train_options options = short_run();
+    options.accum = 2;
+    run(&whole, "cpu", 2, &options);
+    CHECK_OK(start_run(&part, "cpu", 2, &options), err);
+    while (part.steps < 5) CHECK_INT(pt_trainer_poll(part.trainer, &err), PT_PENDING);
+    pt_trainer_stop(part.trainer);
+    CHECK_OK(finish_run(&part), err);
+    pt_tinygpt *file = NULL;
+    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)part.file.data, (int64_t)part.file.len, &err), err);
+    CHECK_OK(start_run(&rest, "cpu", 2, &options), err);
+    CHECK_OK(pt_tinygpt_visit(file, &pt_trainer_model(rest.trainer)->params, true, load_param,
+                              rest.trainer, &err),
+             err);
+    pt_trainer_set_step(rest.trainer, part.steps);
+    rest.steps = part.steps;
+    CHECK_OK(finish_run(&rest), err);
+    for (int64_t i = part.steps; i < options.steps; i++) CHECK(rest.loss[i] == whole.loss[i]);
+    check_same_weights(&whole, &rest);
+    pt_tinygpt_close(file);
+    close_run(&whole);
+    close_run(&part);
+    close_run(&rest);
+}
+
+/* The mask of a sample depends on neither batch, accumulation, nor how long windows are. */
+TEST(dropout_does_not_depend_on_accumulation)
+{
+    static const int64_t shapes[2][2] = {{4, 1}, {1, 4}};
+    static const struct {
+        int64_t width, heads, ctx, window;
+    } models[] = {{32, 2, 16, 16}, {32, 2, 16, 7}, {15, 3, 15, 15}};
+    for (int m = 0; m < 3; m++) {
+        double loss[2];
+        for (int i = 0; i < 2; i++) {
+            outcome o = {0};
+            pt_device *device = NULL;
+            pt_trainer_desc desc = {.config = {.n_layers = 2,
+                                               .d_model = models[m].width,
+                                               .n_heads = models[m].heads,
+                                               .ctx = models[m].ctx,
+                                               .dropout = 0.4},
+                                    .options = short_run(),
+                                    .corpus = corpus(),
+                                    .corpus_bytes = 4096,
+                                    .events = {.ctx = &o, .step = on_step}};
+            pt_model_config_complete(&desc.config);
+            desc.options.steps = 1;
+            desc.options.ctx = models[m].window;
+            desc.options.batch = shapes[i][0];
+            desc.options.accum = shapes[i][1];
+            CHECK_OK(pt_device_cpu_new(&device, NULL, &err), err);
+            CHECK_OK(pt_trainer_new(&o.trainer, device, &desc, &err), err);
+            CHECK_OK(pt_trainer_begin(o.trainer, NULL, &err), err);
+            CHECK_OK(finish_run(&o), err);
+            loss[i] = o.loss[0];
+            pt_trainer_free(o.trainer);
+            pt_device_free(device);
+        }
+        CHECK_CLOSE(loss[1] / loss[0], 1, 1e-6);
+    }
 }
 
 TEST(options_are_checked_by_name)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "device/cpu/cpu.h"
 
+#include "base/format.h"
 #include "device/cpu/isa_table.h"
 #include "device/host_memory.h"
 
@@ -79,9 +80,11 @@ static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *e
         if (machine_has(entry->name)) return PT_OK;
         if (wanted) return pt_fail(err, PT_UNSUPPORTED, "this machine has no %s", entry->name);
     }
+    char known[64] = "";
+    for (int i = 0, n = 0; i < N_ISAS; i++)
+        n += (int)pt_format(known + n, sizeof known - (size_t)n, " %s", isa_entries[i].name);
     return pt_fail(err, is_isa(wanted) ? PT_UNSUPPORTED : PT_BAD_INPUT,
-                   "this build has no instruction set '%s'; it has %s … %s", wanted,
-                   isa_entries[0].name, isa_entries[N_ISAS - 1].name);
+                   "this build has no instruction set '%s'; it has%s", wanted, known);
 }
 
 static bool cpu_supports(const pt_device *device, pt_op op, pt_pass pass)

@@ -52,7 +52,7 @@ static record *add_record(fake_device *fake, record_kind kind, int64_t owned_byt
     if (!r || (owned_bytes && !bytes)) {
         pt_free(r);
         pt_free(bytes);
-        pt_fail(err, PT_NO_MEMORY, "no memory to record work");
+        (void)pt_fail(err, PT_NO_MEMORY, "no memory to record work");
         return NULL;
     }
     r->kind = kind;
