@@ -45,8 +45,8 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
     return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
 }
 
-/* A folder without a manifest is no checkpoint and would only fill the disk. One that was a checkpoint
- * before this save stays one. */
+/* A folder without a manifest is no checkpoint and would only fill the disk. One that was a
+ * checkpoint before this save stays one. */
 static void remove_incomplete(const pt_checkpoint *c)
 {
     char manifest[PATH_BYTES];
