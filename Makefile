@@ -101,19 +101,26 @@ $(BUILD)/libfuzzer/%: $(BUILD)/obj/fuzz/%.o $(LIB)
 # ---- what people type ----
 
 CORPUS := $(BUILD)/data/moby-dick.txt
-DEMO_ARGS ?= --preset small --data $(CORPUS) --out $(BUILD)/demo --seed 42
+DEMO := $(BUILD)/demo
+DEMO_ARGS ?= --preset reference --steps 1000 --lr 3e-3 --schedule cosine --warmup 50 \
+             --eval-every 200 --sample-every 200 --save-every 500 --prompt 'The '
 HAVE_CLANG := $(shell command -v clang-19 2>/dev/null)
 
-.PHONY: setup demo test check fuzz
+.PHONY: setup demo corpus test check fuzz
 setup: ## install what is missing to build and test (tools/setup dev: to develop)
 	@tools/setup
 demo: ## train a small model on Moby-Dick and let it write
 	@tools/setup
 	@$(MAKE) --no-print-directory all
 	@tools/get-corpus $(CORPUS)
-	$(BUILD)/posttrain train $(DEMO_ARGS)
-	@echo 'The run is in $(BUILD)/demo: report.html shows its loss curve, run.json how to repeat it.'
-	@echo 'Next: $(BUILD)/posttrain sample --help, and docs/ARCHITECTURE.md to read how it works.'
+	@rm -rf $(DEMO)
+	$(BUILD)/posttrain train --corpus $(CORPUS) --out $(DEMO) $(DEMO_ARGS)
+	@echo; echo 'The model is $(DEMO)/model.tinygpt, the whole run is in $(DEMO)/log.jsonl. Next:'
+	@echo "  $(BUILD)/posttrain sample $(DEMO)/model.tinygpt --prompt 'Call me '"
+	@echo '  $(BUILD)/posttrain eval $(DEMO)/model.tinygpt --corpus FILE'
+	@echo '  $(BUILD)/posttrain train --help'
+corpus: ## fetch the default corpus
+	@tools/get-corpus $(CORPUS)
 test: ## everything that must pass: all tests, natively and as WASM
 	@tools/setup
 	@$(MAKE) --no-print-directory all test-programs
@@ -123,7 +130,7 @@ test: ## everything that must pass: all tests, natively and as WASM
 
 # ---- what a change must pass as well: warnings, sanitizers, fuzz corpora, style ----
 
-TSAN_TESTS ?= threads_test cpu_device_test train_test
+TSAN_TESTS ?= threads_test trainer_test linear_test attention_test crossentropy_test
 TSAN_BIN := $(addprefix $(BUILD)/tests/,$(filter $(TSAN_TESTS),$(notdir $(TESTS:.c=))))
 export ASAN_OPTIONS ?= detect_leaks=1:strict_string_checks=1
 export UBSAN_OPTIONS ?= print_stacktrace=1

@@ -3,6 +3,6 @@
 #ifndef POSTTRAIN_H
 #define POSTTRAIN_H
 
-#define PT_VERSION "0.1.0"
+
 
 #endif

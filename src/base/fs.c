@@ -59,6 +59,23 @@ static int open_file(const char *path, struct stat *info)
     return -error;
 }
 
+pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
+                       void *ctx, pt_error *err)
+{
+    struct stat info;
+    int fd = open_file(path, &info);
+    if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
+    char *piece = pt_alloc(64 * 1024);
+    int64_t n = piece ? 1 : -ENOMEM;
+    while (n > 0) {
+        n = pt_fs_call_read(fd, piece, 64 * 1024);
+        if (n > 0) fn(ctx, piece, (size_t)n);
+    }
+    pt_free(piece);
+    close(fd);
+    return n < 0 ? pt_fs_fail(err, (int)-n, "read", path) : PT_OK;
+}
+
 pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err)
 {
     *out = (pt_file_view){0};

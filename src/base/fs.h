@@ -25,6 +25,10 @@ void pt_file_view_close(pt_file_view *view);
  * files above max_bytes. */
 pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *size, pt_error *err);
 
+/* Hands a file to fn front to back, in pieces of at most 64 KiB (for checksums). */
+pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
+                       void *ctx, pt_error *err);
+
 bool pt_fs_exists(const char *path);
 bool pt_fs_is_folder(const char *path);
 /* Bytes of a regular file, -1 if there is none. */

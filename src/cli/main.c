@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/version.h"
 #include "cli/cli.h"
-#include "posttrain.h"
 
 static const pt_verb *const verbs[] = {
     &pt_verb_train,   &pt_verb_sample, &pt_verb_eval,    &pt_verb_inspect,

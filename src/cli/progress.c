@@ -14,6 +14,7 @@ pt_progress pt_progress_begin(const pt_train_options *o, int64_t ctx, bool quiet
                          .terminal = terminal,
                          .color = terminal && !pt_platform_env("NO_COLOR"),
                          .steps = o->steps,
+                         .prompt = o->sample_prompt ? o->sample_prompt : "",
                          .tokens_per_step = o->batch * o->accum * ctx,
                          .started = pt_clock_seconds()};
 }
@@ -56,23 +57,31 @@ void pt_progress_evaluated(pt_progress *p, int64_t step, double val_loss)
            (long long)step, val_loss, p->color ? "\033[0m" : "");
 }
 
-/* A sample may hold any byte: what is not printable shows as '?' or '·', so that it cannot drive the
- * terminal. */
+/* Text that may hold any byte: what is not printable shows as '?' or a dot, so that it cannot drive
+ * the terminal. */
+static void put_safely(pt_strbuf *to, const char *bytes, size_t n)
+{
+    size_t whole = pt_utf8_complete(bytes, n);
+    bool valid = pt_utf8_valid(bytes, whole);
+    if (!valid) whole = n;
+    for (size_t i = 0; i < whole; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c == '\n') pt_strbuf_puts(to, "\n" SAMPLE_INDENT);
+        else if (c < 32 || c == 127) pt_strbuf_puts(to, "·");
+        else if (c >= 128 && !valid) pt_strbuf_puts(to, "?");
+        else pt_strbuf_putc(to, (char)c);
+    }
+}
+
 void pt_progress_sampled(pt_progress *p, int64_t step, const char *bytes, int64_t n)
 {
     pt_strbuf text = {0};
+    const char *bold = p->color ? "\033[1m" : "", *plain = p->color ? "\033[0m" : "";
     pt_progress_end(p);
-    pt_strbuf_printf(&text, "%sstep %lld  sample:%s\n%s", p->color ? "\033[2m" : "",
-                     (long long)step, p->color ? "\033[0m" : "", SAMPLE_INDENT);
-    bool valid = pt_utf8_valid(bytes, pt_utf8_complete(bytes, (size_t)n));
-    size_t whole = valid ? pt_utf8_complete(bytes, (size_t)n) : (size_t)n;
-    for (size_t i = 0; i < whole; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c == '\n') pt_strbuf_puts(&text, "\n" SAMPLE_INDENT);
-        else if (c < 32 || c == 127) pt_strbuf_puts(&text, "·");
-        else if (c >= 128 && !valid) pt_strbuf_puts(&text, "?");
-        else pt_strbuf_putc(&text, (char)c);
-    }
+    pt_strbuf_printf(&text, "step %lld  sample:\n" SAMPLE_INDENT "%s", (long long)step, bold);
+    if (strcmp(p->prompt, "\n") != 0) put_safely(&text, p->prompt, strlen(p->prompt));
+    pt_strbuf_puts(&text, plain);
+    put_safely(&text, bytes, (size_t)n);
     if (!text.failed) pt_say("%s\n", text.data);
     pt_strbuf_deinit(&text);
 }

@@ -14,6 +14,7 @@ typedef struct pt_progress {
     double started, shown; /* seconds */
     double trend;          /* smoothed loss */
     bool line_open;        /* a rewritten line is on the screen */
+    const char *prompt;    /* of the samples */
 } pt_progress;
 
 pt_progress pt_progress_begin(const pt_train_options *options, int64_t ctx, bool quiet);

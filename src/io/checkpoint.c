@@ -79,14 +79,26 @@ pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64
     return PT_OK;
 }
 
+typedef struct file_sum {
+    uint32_t crc;
+    int64_t bytes;
+} file_sum;
+
+static void add_to_sum(void *ctx, const void *bytes, size_t n)
+{
+    file_sum *sum = ctx;
+    sum->crc = pt_crc32c(sum->crc, bytes, n);
+    sum->bytes += (int64_t)n;
+}
+
 /* Reads the file back, so the manifest states what is on disk. */
 static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
 {
     char path[PATH_BYTES], crc[16];
-    pt_file_view view = {0};
-    pt_status s = pt_file_view_open(&view, c->model, err);
+    file_sum sum = {0};
+    pt_status s = pt_fs_stream(c->model, add_to_sum, &sum, err);
     if (s) return s;
-    pt_format(crc, sizeof crc, "%08x", pt_crc32c(0, view.data, (size_t)view.size));
+    pt_format(crc, sizeof crc, "%08x", sum.crc);
     pt_strbuf text = {0};
     pt_json_writer w = pt_json_writer_begin(&text, 2);
     pt_json_begin_object(&w, NULL);
@@ -96,13 +108,12 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     pt_json_begin_array(&w, "files");
     pt_json_begin_object(&w, NULL);
     pt_json_string(&w, "name", "model.tinygpt");
-    pt_json_i64(&w, "bytes", view.size);
+    pt_json_i64(&w, "bytes", sum.bytes);
     pt_json_string(&w, "crc32c", crc);
     pt_json_end_object(&w);
     pt_json_end_array(&w);
     pt_json_end_object(&w);
     pt_strbuf_putc(&text, '\n');
-    pt_file_view_close(&view);
     if (text.failed || !pt_fs_join(path, sizeof path, c->folder, "manifest.json"))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for a manifest");
     if (s == PT_OK) s = pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);

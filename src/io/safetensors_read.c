@@ -326,9 +326,8 @@ pt_status pt_safetensors_read_f32(const pt_safetensors_tensor *t, int64_t first,
                                   float *dst, pt_error *err)
 {
     if (first < 0 || n < 0 || n > t->n || first > t->n - n)
-        return pt_fail(err, PT_BAD_INPUT, "tensor %s: elements %lld to %lld of %lld are not there",
-                       show(t->name, strlen(t->name)).text, (long long)first,
-                       (long long)first + (long long)n, (long long)t->n);
+        return pt_fail(err, PT_BAD_INPUT, "tensor %s: it does not have %lld elements from %lld on",
+                       show(t->name, strlen(t->name)).text, (long long)n, (long long)first);
     if (!dtypes[t->dtype].readable)
         return pt_fail(err, PT_UNSUPPORTED, "tensor %s: dtype %s is not read as numbers here",
                        show(t->name, strlen(t->name)).text, dtypes[t->dtype].name);

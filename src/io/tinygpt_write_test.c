@@ -262,8 +262,9 @@ TEST(samples_are_cut)
         for (int kind = 1; kind <= 4; kind++) {
             static const char *const chars[] = {"", "x", "\xc3\xa9", "\xe6\x97\xa5",
                                                 "\xf0\x9f\x8e\xb2"};
-            strcpy(text, lead ? "a" : "");
-            for (int i = 0; i < 400; i++) strcat(text, chars[kind]);
+            text[0] = 'a';
+            for (int i = 0; i < 400; i++) memcpy(text + lead + i * kind, chars[kind], (size_t)kind);
+            text[lead + 400 * kind] = 0;
             pt_tinygpt_desc desc = small_desc(PT_TINYGPT_F16);
             desc.sample = text;
             pt_tinygpt *file;

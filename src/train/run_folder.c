@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/maths.h"
+#include "base/version.h"
 #include "io/checkpoint.h"
 
 #define PATH_BYTES 1024
@@ -143,20 +143,31 @@ static void write_corpus(pt_json_writer *w, const pt_run_description *d)
     pt_json_end_object(w);
 }
 
+static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
+
+/* Of the running program; false where the system does not tell. */
+static bool hash_program(char hex[65])
+{
+    pt_sha256 hash;
+    uint8_t digest[32];
+    pt_sha256_init(&hash);
+    if (pt_fs_stream("/proc/self/exe", add_to_hash, &hash, NULL)) return false;
+    pt_sha256_final(&hash, digest);
+    pt_hex(digest, sizeof digest, hex);
+    return true;
+}
+
 static void write_program(pt_json_writer *w, const pt_run_description *d)
 {
     char hex[65];
-    pt_file_view self = {0};
     pt_json_begin_object(w, "program");
+    pt_json_string(w, "version", PT_VERSION);
     pt_json_string(w, "command", d->command);
     pt_json_string(w, "device", d->device);
     pt_json_string(w, "isa", d->isa);
     pt_json_i64(w, "threads", d->threads);
-    if (pt_file_view_open(&self, "/proc/self/exe", NULL) == PT_OK) {
-        pt_sha256_hex(self.data, (size_t)self.size, hex);
-        pt_json_string(w, "binary_sha256", hex);
-        pt_file_view_close(&self);
-    } else pt_json_null(w, "binary_sha256");
+    if (hash_program(hex)) pt_json_string(w, "binary_sha256", hex);
+    else pt_json_null(w, "binary_sha256");
     pt_json_end_object(w);
 }
 

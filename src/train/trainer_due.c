@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/maths.h"
+#include "base/version.h"
 #include "text/bytes.h"
 
 /* Saving comes first, so that a crash in an evaluation loses nothing; but the last file waits for
@@ -85,6 +86,7 @@ static const pt_json *own_header(const pt_trainer *t, pt_arena *arena)
     pt_strbuf text = {0};
     pt_json_writer w = pt_json_writer_begin(&text, 0);
     pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "version", PT_VERSION);
     pt_json_string(&w, "tokenizer", "bytes");
     if (t->model->config.gelu_tanh) pt_json_bool(&w, "geluTanh", true);
     pt_json_i64(&w, "accum", t->options.accum);

@@ -21,36 +21,44 @@ typedef struct tile_run {
     int from;
 } tile_run;
 
-/* Always called with constants for rows, vecs and layout: the loops over them vanish and the sums stay in
- * registers. */
+/* The loops over a tile must vanish, or the sums are moved through memory before and after each tile. */
+#define UNROLL _Pragma("GCC unroll 16")
+
+/* Always called with constants for rows, vecs and layout, so that the sums stay in registers. */
 PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, const int layout)
 {
     pt_vf sum[PT_TILE_ROWS][PT_TILE_VECS];
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < vecs; j++) {
-            if (r->from == FROM_C)
-                sum[i][j] = pt_vf_load(r->c + i * r->c_row + 16 * j);
-            else if (r->from == FROM_BIAS)
-                sum[i][j] = pt_vf_load(r->bias + 16 * j);
-            else
-                sum[i][j] = pt_vf_zero();
+    float *c = r->c;
+    const float *next_c = r->next_c;
+    const int64_t c_row = r->c_row;
+    if (r->from == FROM_C) {
+        UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vecs; j++) sum[i][j] =
+            pt_vf_load(c + i * c_row + 16 * j);
+    } else {
+        UNROLL for (int j = 0; j < vecs; j++)
+        {
+            pt_vf start = r->from == FROM_BIAS ? pt_vf_load(r->bias + 16 * j) : pt_vf_zero();
+            UNROLL for (int i = 0; i < rows; i++) sum[i][j] = start;
         }
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < vecs; j++) pt_prefetch(r->next_c + i * r->c_row + 16 * j);
+    }
+    UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vecs; j++)
+        pt_prefetch(next_c + i * c_row + 16 * j);
+
     const float *a = r->a, *b = r->b;
     const int64_t a_step = r->a_step, b_row = r->b_row;
     for (int64_t p = r->k; p > 0; p--) {
         pt_vf col[PT_TILE_VECS];
-        for (int j = 0; j < vecs; j++) col[j] = pt_vf_load(b + 16 * j);
-        for (int i = 0; i < rows; i++) {
+        UNROLL for (int j = 0; j < vecs; j++) col[j] = pt_vf_load(b + 16 * j);
+        UNROLL for (int i = 0; i < rows; i++)
+        {
             pt_vf x = pt_vf_set1(layout == ROWS ? a[i * a_step] : a[i]);
-            for (int j = 0; j < vecs; j++) sum[i][j] = pt_vf_fma(x, col[j], sum[i][j]);
+            UNROLL for (int j = 0; j < vecs; j++) sum[i][j] = pt_vf_fma(x, col[j], sum[i][j]);
         }
         a += layout == ROWS ? 1 : a_step;
         b += b_row;
     }
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < vecs; j++) pt_vf_store(r->c + i * r->c_row + 16 * j, sum[i][j]);
+    UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vecs; j++)
+        pt_vf_store(c + i * c_row + 16 * j, sum[i][j]);
 }
 
 /* Tile heights: the full one, then those that the rows left over are cut into. */

@@ -58,6 +58,14 @@ PT_SIMD pt_vf pt_vf_exp_near(pt_vf x)
 #endif
 }
 
+/* For softmax weights: 0 below -87 (e^-87 is 1.6e-38), NaN for NaN, else the bits of pt_vf_exp; x <= 88. No result is subnormal:
+ * making one costs x86 processors some 150 cycles, and a masked score (-inf) would make one in pt_vf_exp. */
+PT_SIMD pt_vf pt_vf_exp_weight(pt_vf x)
+{
+    pt_vf least = pt_vf_set1(-87.0f);
+    return pt_vf_select_lt(x, least, pt_vf_zero(), pt_vf_exp_near(pt_vf_max(least, x)));
+}
+
 /* log(0) = -inf, log(x < 0) = NaN, log(inf) = inf; subnormal x are handled. */
 PT_SIMD pt_vf pt_vf_log(pt_vf x)
 {

@@ -11,7 +11,9 @@
 
 #define BLOCK_ROWS 64
 #define BLOCK_KEYS 64
+#define STRIP 16 /* rows and keys are cut to what can be seen in steps of this */
 #define MAX_D 256
+#define NOTHING -3.0e38f /* the maximum of no scores; below every real one */
 /* Without a pool the blocks are small and lie on the stack. */
 #define SMALL_ROWS 8
 #define SMALL_KEYS 16
@@ -21,7 +23,7 @@
     ((2 * (n_rows) + 2 * UPRIGHT(n_keys) + 4 * (n_keys)) * MAX_D + 2 * (n_rows) * (n_keys) + 320)
 /* Backward: with at least this many (b, kv head) each is one piece of work; with fewer, dk/dv and dq are made
  * apart, over blocks of keys and of rows, at the price of computing the scores twice. */
-#define ENOUGH_PIECES 16
+#define ENOUGH_PIECES 8
 
 void PT_CPU(attention_fwd)(const void *args, pt_pool *pool);
 void PT_CPU(attention_bwd)(const void *args, pt_pool *pool);
@@ -44,19 +46,24 @@ typedef struct piece {
     int64_t key_step;   /* from one key to the next */
 } piece;
 
-/* What lies in scratch. The first and the number of rows and keys tell which. */
+/* What a thread works on: a block of rows, a block of keys, and what of them lies in scratch. */
 typedef struct work {
     int64_t row0, n_rows, key0, n_keys;
     int64_t first_key, end_key;   /* keys that any of the rows sees */
     float *q;                     /* [rows][width], times scale */
-    float *sum;                   /* forward: unscaled o; backward: dO */
-    float *k_upright, *v_upright; /* packed for the products over D */
-    float *k, *v;                 /* [keys][width]; backward: k is times scale, v unused */
+    float *sum;                   /* forward: the sums that become o; backward: dO. [rows][width] */
+    float *k_upright, *v_upright; /* packed, for products over D */
+    float *k, *v;                 /* [keys][width]; forward: v; backward: k times scale */
     float *dk, *dv;               /* [keys][width] */
     float *s, *ds;                /* [rows][block_keys] */
-    float max[BLOCK_ROWS],
-        total[BLOCK_ROWS]; /* forward: running maximum and sum; backward: lse, delta */
-    int64_t from[BLOCK_ROWS], to[BLOCK_ROWS]; /* keys that each row sees: from ≤ j < to */
+    bool rows_finite;             /* backward: q and dO */
+    bool keys_finite;             /* forward: v; backward: k */
+    float max[BLOCK_ROWS];        /* forward: largest score so far; backward: lse */
+    float total[BLOCK_ROWS * 16]; /* forward: sums of exp(score - max), by lane */
+    float shrink[BLOCK_ROWS];     /* forward: what a new maximum makes of older sums */
+    float delta[BLOCK_ROWS];      /* backward */
+    int64_t from[BLOCK_ROWS], to[BLOCK_ROWS]; /* keys that each row sees: from <= j < to */
+    int64_t end[BLOCK_ROWS / STRIP]; /* how many keys of the block each strip of rows reaches */
 } work;
 
 static layer layer_of(const pt_attention_args *a, pt_pool *pool)
@@ -127,22 +134,30 @@ static void lay_out(const layer *l, work *w, int thread)
 }
 _Static_assert(FLOATS(BLOCK_ROWS, BLOCK_KEYS) * sizeof(float) <= PT_CPU_SCRATCH_BYTES, "scratch");
 
-/* n rows of D floats, step apart, into rows of `width`, times factor, padded with zeros. */
-static void copy_rows(const layer *l, float *out, const float *in, int64_t step, int64_t n,
+/* n rows of D floats, step apart, into rows of `width`, times factor, padded with zeros. False when one of them is
+ * not finite. */
+static bool copy_rows(const layer *l, float *out, const float *in, int64_t step, int64_t n,
                       float factor)
 {
-    pt_vf f = pt_vf_set1(factor);
-    int64_t whole = l->D / 16 * 16;
+    pt_vf f = pt_vf_set1(factor), zero = pt_vf_zero(), check = zero;
     for (int64_t i = 0; i < n; i++, out += l->width, in += step) {
-        for (int64_t d = 0; d < whole; d += 16)
-            pt_vf_store(out + d, pt_vf_mul(pt_vf_load(in + d), f));
-        if (whole < l->D)
-            pt_vf_store(out + whole, pt_vf_mul(pt_vf_load_n(in + whole, l->D - whole), f));
+        int64_t d = 0;
+        for (; d + 16 <= l->D; d += 16) {
+            pt_vf x = pt_vf_mul(pt_vf_load(in + d), f);
+            pt_vf_store(out + d, x);
+            check = pt_vf_fma(x, zero, check);
+        }
+        if (d < l->D) {
+            pt_vf x = pt_vf_mul(pt_vf_load_n(in + d, l->D - d), f);
+            pt_vf_store(out + d, x);
+            check = pt_vf_fma(x, zero, check);
+        }
     }
+    return pt_vf_sum(check) == 0; /* 0 times inf or NaN is NaN */
 }
 
-/* Block rb of the piece's rows: q times scale, and which keys each row sees. */
-static void load_rows(const layer *l, const piece *p, work *w, int64_t rb)
+/* Block rb of the piece's rows, and which keys each of them sees. */
+static void see_rows(const layer *l, const piece *p, work *w, int64_t rb)
 {
     const pt_attention_args *a = l->a;
     int64_t offset = pt_int_at(&a->offset, p->b);
@@ -150,22 +165,53 @@ static void load_rows(const layer *l, const piece *p, work *w, int64_t rb)
     w->n_rows = pt_min_i64(l->block_rows, l->rows - w->row0);
     w->first_key = l->keys;
     w->end_key = 0;
-    for (int64_t r = 0; r < w->n_rows; r++) {
-        int64_t row = w->row0 + r, i = row % l->T, end = offset + i + 1;
-        int64_t from = pt_int_at(&a->doc_start, p->b * l->T + i);
+    for (int64_t r = 0, i = w->row0 % l->T; r < w->n_rows; r++, i = i + 1 < l->T ? i + 1 : 0) {
+        int64_t end = offset + i + 1, from = pt_int_at(&a->doc_start, p->b * l->T + i);
         if (a->window > 0) from = pt_max_i64(from, end - a->window);
         w->from[r] = from;
         w->to[r] = end;
         w->first_key = pt_min_i64(w->first_key, from);
         w->end_key = pt_max_i64(w->end_key, end);
-        copy_rows(l, w->q + r * l->width, pt_floats(&a->q) + row_at(l, p, row), 0, 1, l->scale);
     }
 }
 
-static void set_keys(const layer *l, work *w, int64_t kb, int64_t end)
+/* The rows of `in` (q, dO: [B,T,H,D]) into scratch. False when not finite. */
+static bool load_rows(const layer *l, const piece *p, const work *w, float *out, const float *in,
+                      float factor)
+{
+    bool finite = true;
+    for (int64_t r = 0; r < w->n_rows;) {
+        int64_t row = w->row0 + r, n = pt_min_i64(w->n_rows - r, l->T - row % l->T);
+        finite &= copy_rows(l, out + r * l->width, in + row_at(l, p, row), l->H * l->D, n, factor);
+        r += n;
+    }
+    return finite;
+}
+
+static void see_keys(const layer *l, work *w, int64_t kb, int64_t limit)
 {
     w->key0 = kb * l->block_keys;
-    w->n_keys = pt_min_i64(l->block_keys, end - w->key0);
+    w->n_keys = pt_min_i64(l->block_keys, limit - w->key0);
+}
+
+/* How much of the block of keys each strip of rows reaches. */
+static void cut_strips(work *w)
+{
+    for (int64_t r = 0; r < w->n_rows; r += STRIP) {
+        int64_t end = 0;
+        for (int64_t i = r; i < r + STRIP && i < w->n_rows; i++)
+            end = pt_max_i64(end, w->to[i] - w->key0);
+        w->end[r / STRIP] = pt_min_i64(pt_round_up(end, STRIP), w->n_keys);
+    }
+}
+
+/* The next run of strips from row r that reach equally far: its rows, and in *end how far. */
+static int64_t strip_run(const work *w, int64_t r, int64_t *end)
+{
+    int64_t next = r / STRIP * STRIP + STRIP;
+    *end = w->end[r / STRIP];
+    while (next < w->n_rows && w->end[next / STRIP] == *end) next += STRIP;
+    return pt_min_i64(next, w->n_rows) - r;
 }
 
 /* The block's keys (or values) as columns, for products over D. */
@@ -181,113 +227,177 @@ static void stand_up(const layer *l, const piece *p, const work *w, float *out, 
     PT_CPU(gemm_pack_b)(&b);
 }
 
-/* out[rows][n_keys] = rows_of · upright keys, over D */
+/* out[rows][keys] = rows_of · upright keys, over D */
 static void products_over_d(const layer *l, const work *w, float *out, const float *rows_of,
                             const float *upright)
 {
-    pt_gemm_tile t = {.m = w->n_rows,
-                      .n = w->n_keys,
-                      .k = l->D,
-                      .a = rows_of,
-                      .a_row = l->width,
-                      .a_col = 1,
-                      .b = upright,
-                      .b_row = PT_TILE_COLS,
-                      .b_panel = l->D * PT_TILE_COLS,
-                      .c = out,
-                      .c_row = l->block_keys};
-    PT_CPU(gemm_tile)(&t);
+    for (int64_t r = 0, n; r < w->n_rows; r += n) {
+        int64_t end;
+        n = strip_run(w, r, &end);
+        pt_gemm_tile t = {.m = n,
+                          .n = end,
+                          .k = l->D,
+                          .a = rows_of + r * l->width,
+                          .a_row = l->width,
+                          .a_col = 1,
+                          .b = upright,
+                          .b_row = PT_TILE_COLS,
+                          .b_panel = l->D * PT_TILE_COLS,
+                          .c = out + r * l->block_keys,
+                          .c_row = l->block_keys};
+        if (end > 0) PT_CPU(gemm_tile)(&t);
+    }
 }
 
-/* out[rows][D] += weights[rows][keys] · keys_of[keys][D] */
-static void add_keys(const layer *l, const work *w, float *out, int64_t out_step,
-                     const float *weights, const float *keys_of)
+/* What of a block of keys one row sees: lo <= j < hi, and the whole vectors from <= j < to that hold these. Counted
+ * from the block's first key. */
+typedef struct span {
+    int64_t lo, hi, from, to;
+} span;
+
+static span seen(const work *w, int64_t r)
 {
-    pt_gemm_tile t = {.m = w->n_rows,
-                      .n = l->D,
-                      .k = w->n_keys,
-                      .a = weights,
-                      .a_row = l->block_keys,
-                      .a_col = 1,
-                      .b = keys_of,
-                      .b_row = l->width,
-                      .c = out,
-                      .c_row = out_step,
-                      .accumulate = true};
-    PT_CPU(gemm_tile)(&t);
+    span x = {.lo = pt_max_i64(w->from[r] - w->key0, 0),
+              .hi = pt_min_i64(w->to[r] - w->key0, w->n_keys)};
+    if (x.lo >= x.hi) x.lo = x.hi = 0;
+    x.from = x.lo / 16 * 16;
+    x.to = pt_round_up(x.hi, 16);
+    return x;
+}
+
+static void add_multiple(const layer *l, float *out, float weight, const float *x)
+{
+    for (int64_t d = 0; d < l->D; d++) out[d] += weight * x[d];
+}
+
+/* sum (or dq of these rows) [rows][D] += weights[rows][keys] · keys_of[keys][D] */
+static void add_keys(const layer *l, const piece *p, const work *w, const float *weights,
+                     const float *keys_of, bool to_dq)
+{
+    for (int64_t r = 0, n; r < w->n_rows; r += n) {
+        int64_t end, row = w->row0 + r;
+        n = strip_run(w, r, &end);
+        if (to_dq) n = pt_min_i64(n, l->T - row % l->T); /* rows of one head are evenly spaced */
+        pt_gemm_tile t = {.m = n,
+                          .n = l->D,
+                          .k = end,
+                          .a = weights + r * l->block_keys,
+                          .a_row = l->block_keys,
+                          .a_col = 1,
+                          .b = keys_of,
+                          .b_row = l->width,
+                          .c = to_dq ? pt_floats(&l->a->dq) + row_at(l, p, row)
+                                     : w->sum + r * l->width,
+                          .c_row = to_dq ? l->H * l->D : l->width,
+                          .accumulate = true};
+        if (end > 0 && w->keys_finite) PT_CPU(gemm_tile)(&t);
+        /* A weight of 0 would let what is hidden through, if it is not finite. */
+        for (int64_t i = r; i < r + n && !w->keys_finite; i++) {
+            span x = seen(w, i);
+            for (int64_t j = x.lo; j < x.hi; j++)
+                add_multiple(l, t.c + (i - r) * t.c_row, weights[i * l->block_keys + j],
+                             keys_of + j * l->width);
+        }
+    }
 }
 
 /* out[keys][D] += weights[rows][keys]^T · rows_of[rows][D] */
 static void add_rows(const layer *l, const work *w, float *out, const float *weights,
                      const float *rows_of)
 {
-    pt_gemm_tile t = {.m = w->n_keys,
-                      .n = l->D,
-                      .k = w->n_rows,
-                      .a = weights,
-                      .a_row = 1,
-                      .a_col = l->block_keys,
-                      .b = rows_of,
-                      .b_row = l->width,
-                      .c = out,
-                      .c_row = l->width,
-                      .accumulate = true};
-    PT_CPU(gemm_tile)(&t);
+    for (int64_t r = 0; r < w->n_rows && !w->rows_finite; r++) {
+        span x = seen(w, r);
+        for (int64_t j = x.lo; j < x.hi; j++)
+            add_multiple(l, out + j * l->width, weights[r * l->block_keys + j],
+                         rows_of + r * l->width);
+    }
+    for (int64_t j = 0, n, first = 0; j < w->n_keys && w->rows_finite; j += n) {
+        /* rows before `first` see none of the keys from j on; where does that change? */
+        while (first < w->n_rows && w->end[first / STRIP] <= j) first += STRIP;
+        if (first >= w->n_rows) break;
+        n = w->end[first / STRIP] - j;
+        pt_gemm_tile t = {.m = n,
+                          .n = l->D,
+                          .k = w->n_rows - first,
+                          .a = weights + first * l->block_keys + j,
+                          .a_row = 1,
+                          .a_col = l->block_keys,
+                          .b = rows_of + first * l->width,
+                          .b_row = l->width,
+                          .c = out + j * l->width,
+                          .c_row = l->width,
+                          .accumulate = true};
+        PT_CPU(gemm_tile)(&t);
+    }
 }
 
-/* The part of a score row that row r sees, in whole vectors: [*from, *to) with what it does not see
- * set to -inf; the rest of the block's row becomes 0. False when it sees nothing here. */
-static bool mask_row(const layer *l, const work *w, int64_t r, int64_t *from, int64_t *to)
+/* A row of the block's scores: in the vectors of what it sees, the rest becomes `hidden`; all other vectors become 0. */
+static void mask_row(const layer *l, span x, float *s, float hidden)
 {
-    float *s = w->s + r * l->block_keys;
-    int64_t lo = pt_max_i64(w->from[r] - w->key0, 0);
-    int64_t hi = pt_min_i64(w->to[r] - w->key0, w->n_keys);
-    if (lo >= hi) lo = hi = 0;
-    *from = lo / 16 * 16;
-    *to = pt_round_up(hi, 16);
-    for (int64_t j = 0; j < *from; j++) s[j] = 0;
-    for (int64_t j = *from; j < lo; j++) s[j] = (float)-PT_INF;
-    for (int64_t j = hi; j < *to; j++) s[j] = (float)-PT_INF;
-    for (int64_t j = *to; j < l->block_keys; j++) s[j] = 0;
-    return lo < hi;
+    for (int64_t j = 0; j < x.from; j++) s[j] = 0;
+    for (int64_t j = x.from; j < x.lo; j++) s[j] = hidden;
+    for (int64_t j = x.hi; j < x.to; j++) s[j] = hidden;
+    for (int64_t j = x.to; j < l->block_keys; j++) s[j] = 0;
 }
 
 /* ---- forward ---- */
-/* Scores of a row become weights exp(s - max); older sums are brought to the new maximum. */
-static void softmax_row(const layer *l, work *w, int64_t r)
+/* Brings the largest score of row r up to date. */
+static void mask_and_max(const layer *l, work *w, int64_t r, span x)
 {
-    int64_t from, to;
-    if (!mask_row(l, w, r, &from, &to)) return;
-    float *s = w->s + r * l->block_keys, *sum = w->sum + r * l->width;
-    pt_vf m = pt_vf_load(s + from);
-    for (int64_t j = from + 16; j < to; j += 16) m = pt_vf_max(pt_vf_load(s + j), m);
+    float *s = w->s + r * l->block_keys;
+    mask_row(l, x, s, (float)-PT_INF);
+    if (x.lo == x.hi) return;
+    pt_vf m = pt_vf_load(s + x.from);
+    for (int64_t j = x.from + 16; j < x.to; j += 16) m = pt_vf_max(pt_vf_load(s + j), m);
     float max = pt_vf_max_all(m);
-    if (max > w->max[r]) {
-        float shrink = pt_expf(w->max[r] - max);
-        w->total[r] *= shrink;
-        pt_vf f = pt_vf_set1(shrink);
+    if (max > w->max[r]) w->max[r] = max;
+}
+
+/* Scores of row r become weights exp(s - max); its older sums are brought to the new maximum. */
+static void weigh_row(const layer *l, work *w, int64_t r, span x)
+{
+    float *s = w->s + r * l->block_keys, *sum = w->sum + r * l->width;
+    float *total = w->total + 16 * r;
+    if (w->shrink[r] != 1) {
+        pt_vf f = pt_vf_set1(w->shrink[r]);
+        pt_vf_store(total, pt_vf_mul(pt_vf_load(total), f));
         for (int64_t d = 0; d < l->width; d += 16)
             pt_vf_store(sum + d, pt_vf_mul(pt_vf_load(sum + d), f));
-        w->max[r] = max;
     }
-    pt_vf shift = pt_vf_set1(w->max[r]), total = pt_vf_zero();
-    for (int64_t j = from; j < to; j += 16) {
-        pt_vf e = pt_vf_exp(pt_vf_sub(pt_vf_load(s + j), shift));
+    pt_vf shift = pt_vf_set1(w->max[r]), so_far = pt_vf_load(total);
+    for (int64_t j = x.from; j < x.to; j += 16) {
+        pt_vf e = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(s + j), shift));
         pt_vf_store(s + j, e);
-        total = pt_vf_add(total, e);
+        so_far = pt_vf_add(so_far, e);
     }
-    w->total[r] += pt_vf_sum(total);
+    pt_vf_store(total, so_far);
+}
+
+static void softmax(const layer *l, work *w)
+{
+    span x[BLOCK_ROWS];
+    memcpy(w->shrink, w->max, sizeof w->max);
+    for (int64_t r = 0; r < w->n_rows; r++) {
+        x[r] = seen(w, r);
+        mask_and_max(l, w, r, x[r]);
+    }
+    for (int64_t r = 0; r < w->n_rows; r += 16) {
+        pt_vf step = pt_vf_sub(pt_vf_load(w->shrink + r), pt_vf_load(w->max + r));
+        pt_vf_store(w->shrink + r, pt_vf_exp_weight(step));
+    }
+    for (int64_t r = 0; r < w->n_rows; r++) weigh_row(l, w, r, x[r]);
 }
 
 static void store_row(const layer *l, const piece *p, const work *w, int64_t r)
 {
     float *o = pt_floats(&l->a->o) + row_at(l, p, w->row0 + r);
     const float *sum = w->sum + r * l->width;
-    pt_vf total = pt_vf_set1(w->total[r]);
+    float sum_of_weights = pt_vf_sum(pt_vf_load(w->total + 16 * r));
+    pt_vf total = pt_vf_set1(sum_of_weights);
     for (int64_t d = 0; d < l->D; d += 16)
         pt_vf_store_n(o + d, pt_vf_div(pt_vf_load(sum + d), total), pt_min_i64(16, l->D - d));
     if (pt_present(&l->a->lse))
-        pt_floats(&l->a->lse)[stat_at(l, p, w->row0 + r)] = w->max[r] + pt_logf(w->total[r]);
+        pt_floats(&l->a->lse)[stat_at(l, p, w->row0 + r)] = w->max[r] + pt_logf(sum_of_weights);
 }
 
 static void forward_block(void *ctx, int64_t chunk, int thread)
@@ -297,20 +407,20 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
     work w;
     lay_out(l, &w, thread);
     /* The last rows see the most keys: they come first, so that no thread is left with them. */
-    load_rows(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
+    see_rows(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
+    load_rows(l, &p, &w, w.q, pt_floats(&l->a->q), l->scale);
     memset(w.sum, 0, (size_t)(w.n_rows * l->width) * sizeof(float));
-    for (int64_t r = 0; r < w.n_rows; r++) {
-        w.max[r] = (float)-PT_INF;
-        w.total[r] = 0;
-    }
+    for (int64_t r = 0; r < BLOCK_ROWS; r++) w.max[r] = NOTHING;
+    memset(w.total, 0, sizeof w.total);
     for (int64_t kb = w.first_key / l->block_keys; kb * l->block_keys < w.end_key; kb++) {
-        set_keys(l, &w, kb, w.end_key);
+        see_keys(l, &w, kb, w.end_key);
+        cut_strips(&w);
         int64_t at = w.key0 * p.key_step;
         stand_up(l, &p, &w, w.k_upright, p.k + at);
-        copy_rows(l, w.v, p.v + at, p.key_step, w.n_keys, 1);
+        w.keys_finite = copy_rows(l, w.v, p.v + at, p.key_step, w.n_keys, 1);
         products_over_d(l, &w, w.s, w.q, w.k_upright);
-        for (int64_t r = 0; r < w.n_rows; r++) softmax_row(l, &w, r);
-        add_keys(l, &w, w.sum, l->width, w.s, w.v);
+        softmax(l, &w);
+        add_keys(l, &p, &w, w.s, w.v, false);
     }
     for (int64_t r = 0; r < w.n_rows; r++) store_row(l, &p, &w, r);
 }
@@ -319,8 +429,7 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
 static void run(layer *l, int64_t n_chunks, pt_pool_fn fn)
 {
     double flops = 4.0 * (double)(l->a->q.dim[0] * l->H * l->T) * (double)(l->keys * l->D);
-    if (l->pool && flops >= 1e6)
-        pt_pool_run(l->pool, n_chunks, fn, l);
+    if (l->pool && flops >= 1e6) pt_pool_run(l->pool, n_chunks, fn, l);
     else
         for (int64_t i = 0; i < n_chunks; i++) fn(l, i, 0);
 }
@@ -337,10 +446,8 @@ static void forward_small(layer *l)
 void PT_CPU(attention_fwd)(const void *args, pt_pool *pool)
 {
     layer l = layer_of(args, pool);
-    if (pool)
-        forward(&l);
-    else
-        forward_small(&l);
+    if (pool) forward(&l);
+    else forward_small(&l);
 }
 
 /* ---- backward ---- */
@@ -362,65 +469,45 @@ static void delta_chunk(void *ctx, int64_t bt, int thread)
     }
 }
 
-static void load_rows_backward(const layer *l, const piece *p, work *w, int64_t rb)
+static void load_rows_backward(const layer *l, const piece *p, work *w)
 {
-    load_rows(l, p, w, rb);
-    for (int64_t r = 0; r < w->n_rows; r++) {
-        int64_t row = w->row0 + r;
-        w->max[r] = pt_floats(&l->a->lse)[stat_at(l, p, row)];
-        w->total[r] = pt_floats(&l->a->delta)[stat_at(l, p, row)];
-        copy_rows(l, w->sum + r * l->width, pt_floats(&l->a->d_o) + row_at(l, p, row), 0, 1, 1);
-    }
+    int64_t at = stat_at(l, p, w->row0);
+    memcpy(w->max, pt_floats(&l->a->lse) + at, (size_t)w->n_rows * sizeof(float));
+    memcpy(w->delta, pt_floats(&l->a->delta) + at, (size_t)w->n_rows * sizeof(float));
+    w->rows_finite = load_rows(l, p, w, w->q, pt_floats(&l->a->q), l->scale);
+    w->rows_finite &= load_rows(l, p, w, w->sum, pt_floats(&l->a->d_o), 1);
 }
 
 static void load_keys_backward(const layer *l, const piece *p, work *w, int64_t kb)
 {
-    set_keys(l, w, kb, l->keys);
+    see_keys(l, w, kb, l->keys);
     int64_t at = w->key0 * p->key_step;
     stand_up(l, p, w, w->k_upright, p->k + at);
     stand_up(l, p, w, w->v_upright, p->v + at);
-    copy_rows(l, w->k, p->k + at, p->key_step, w->n_keys, l->scale);
+    w->keys_finite = copy_rows(l, w->k, p->k + at, p->key_step, w->n_keys, l->scale);
 }
 
-/* s becomes P and ds becomes dS = P (dO·v - delta). */
+/* s becomes P and ds becomes dS = P (dO·v - delta). Masked last: a NaN in lse or delta must not reach hidden keys. */
 static void gradient_row(const layer *l, work *w, int64_t r)
 {
-    int64_t from, to;
+    span x = seen(w, r);
     float *s = w->s + r * l->block_keys, *ds = w->ds + r * l->block_keys;
-    mask_row(l, w, r, &from, &to);
-    pt_vf lse = pt_vf_set1(w->max[r]), delta = pt_vf_set1(w->total[r]);
-    for (int64_t j = 0; j < from; j++) ds[j] = 0;
-    for (int64_t j = from; j < to; j += 16) {
-        pt_vf weight = pt_vf_exp(pt_vf_sub(pt_vf_load(s + j), lse));
+    pt_vf lse = pt_vf_set1(w->max[r]), delta = pt_vf_set1(w->delta[r]);
+    for (int64_t j = x.from; j < x.to; j += 16) {
+        pt_vf weight = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(s + j), lse));
         pt_vf_store(s + j, weight);
         pt_vf_store(ds + j, pt_vf_mul(weight, pt_vf_sub(pt_vf_load(ds + j), delta)));
     }
-    for (int64_t j = to; j < l->block_keys; j++) ds[j] = 0;
+    mask_row(l, x, s, 0);
+    mask_row(l, x, ds, 0);
 }
 
 static void scores_backward(const layer *l, work *w)
 {
+    cut_strips(w);
     products_over_d(l, w, w->s, w->q, w->k_upright);
     products_over_d(l, w, w->ds, w->sum, w->v_upright);
     for (int64_t r = 0; r < w->n_rows; r++) gradient_row(l, w, r);
-}
-
-static bool blocks_meet(const layer *l, const work *w, int64_t kb)
-{
-    return w->first_key < (kb + 1) * l->block_keys && w->end_key > kb * l->block_keys;
-}
-
-/* dq of the rows += scale dS k. Rows of one head lie H*D apart, so head by head. */
-static void add_to_dq(const layer *l, const piece *p, const work *w)
-{
-    for (int64_t r = 0; r < w->n_rows;) {
-        int64_t row = w->row0 + r, n = pt_min_i64(w->n_rows - r, l->T - row % l->T);
-        work part = *w;
-        part.n_rows = n;
-        add_keys(l, &part, pt_floats(&l->a->dq) + row_at(l, p, row), l->H * l->D,
-                 w->ds + r * l->block_keys, w->k);
-        r += n;
-    }
 }
 
 static void clear_dq(const layer *l, const piece *p, int64_t row0, int64_t n_rows)
@@ -437,12 +524,13 @@ static void key_block(const layer *l, const piece *p, work *w, int64_t kb, bool 
     memset(w->dk, 0, (size_t)(w->n_keys * l->width) * sizeof(float));
     memset(w->dv, 0, (size_t)(w->n_keys * l->width) * sizeof(float));
     for (int64_t rb = 0; rb < l->n_row_blocks; rb++) {
-        load_rows_backward(l, p, w, rb);
-        if (!blocks_meet(l, w, kb)) continue;
+        see_rows(l, p, w, rb);
+        if (w->first_key >= w->key0 + w->n_keys || w->end_key <= w->key0) continue;
+        load_rows_backward(l, p, w);
         scores_backward(l, w);
         add_rows(l, w, w->dv, w->s, w->sum);
         add_rows(l, w, w->dk, w->ds, w->q);
-        if (dq) add_to_dq(l, p, w);
+        if (dq) add_keys(l, p, w, w->ds, w->k, true);
     }
     for (int64_t j = 0; j < w->n_keys; j++) {
         int64_t at = ((p->b * l->keys + w->key0 + j) * l->G + p->g) * l->D;
@@ -476,12 +564,13 @@ static void queries_chunk(void *ctx, int64_t chunk, int thread)
     piece p = piece_of(l, chunk / l->n_row_blocks);
     work w;
     lay_out(l, &w, thread);
-    load_rows_backward(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
+    see_rows(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
+    load_rows_backward(l, &p, &w);
     clear_dq(l, &p, w.row0, w.n_rows);
     for (int64_t kb = w.first_key / l->block_keys; kb * l->block_keys < w.end_key; kb++) {
         load_keys_backward(l, &p, &w, kb);
         scores_backward(l, &w);
-        add_to_dq(l, &p, &w);
+        add_keys(l, &p, &w, w.ds, w.k, true);
     }
 }
 
@@ -507,8 +596,6 @@ static void backward_small(layer *l)
 void PT_CPU(attention_bwd)(const void *args, pt_pool *pool)
 {
     layer l = layer_of(args, pool);
-    if (pool)
-        backward(&l);
-    else
-        backward_small(&l);
+    if (pool) backward(&l);
+    else backward_small(&l);
 }

@@ -42,12 +42,12 @@ static float exponentials(float *z, int64_t V, float max)
     pt_vf shift = pt_vf_set1(max), sum = pt_vf_zero();
     int64_t v = 0;
     for (; v + 16 <= V; v += 16) {
-        pt_vf e = pt_vf_exp(pt_vf_sub(pt_vf_load(z + v), shift));
+        pt_vf e = pt_vf_exp_weight(pt_vf_sub(pt_vf_load(z + v), shift));
         pt_vf_store(z + v, e);
         sum = pt_vf_add(sum, e);
     }
     if (v < V) {
-        pt_vf_store_n(z + v, pt_vf_exp(pt_vf_sub(pt_vf_load_n(z + v, V - v), shift)), V - v);
+        pt_vf_store_n(z + v, pt_vf_exp_weight(pt_vf_sub(pt_vf_load_n(z + v, V - v), shift)), V - v);
         sum = pt_vf_add(sum, pt_vf_load_n(z + v, V - v));
     }
     return pt_vf_sum(sum);
@@ -71,7 +71,6 @@ static void put_row(const head *h, int64_t n, float logp, float lse)
 static void softmax_row(const head *h, int64_t n, float *z)
 {
     if (masked(h, n)) {
-        put_row(h, n, 0, 0);
         if (h->backward) memset(z, 0, (size_t)h->V * sizeof(float));
         return;
     }
@@ -167,10 +166,8 @@ static int64_t run_end(const head *h, int64_t first, int64_t most)
 {
     int64_t end = first + 1;
     for (int64_t n = first + 1; n < h->N && n < first + most && n < end + GAP; n++) {
-        if (!masked(h, n))
-            end = n + 1;
-        else if (!row_is_finite(pt_floats(&h->a->x) + n * h->C, h->C))
-            break;
+        if (!masked(h, n)) end = n + 1;
+        else if (!row_is_finite(pt_floats(&h->a->x) + n * h->C, h->C)) break;
     }
     return end;
 }
@@ -190,6 +187,8 @@ static void walk(head *h)
         pt_pool_run(h->pool, pt_div_up(h->rows, ROWS_PER_CHUNK), softmax_chunk, h);
         if (h->backward && pt_present(&h->a->dx)) input_gradient(h);
         if (h->backward && pt_present(&h->a->dw)) weight_gradient(h);
+        for (int64_t m = h->first; m < n; m++)
+            if (masked(h, m)) skip_row(h, m); /* 0 times a w that is not finite is not 0 */
     }
 }
 
