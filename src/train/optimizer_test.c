@@ -233,7 +233,7 @@ TEST(a_gradient_that_is_not_finite_changes_nothing_from_then_on)
         for (int64_t step = 1; step <= 2; step++) {
             CHECK_OK(pt_optimizer_begin_step(&f.optimizer, step, 0.1, &err), err);
             put_random(&f, &f.model->grads.flat, 2, 1, g);
-            double bad[1] = {step == 1 ? NAN : 1}; /* the second step's are fine */
+            double bad[1] = {step == 1 ? PT_NAN : 1}; /* the second step's are fine */
             pt_tensor one = pt_slice(&f.model->grads.flat, 3, 1);
             CHECK_OK(pt_upload_numbers(f.device, &one, bad, 1, &err), err);
             CHECK_OK(pt_optimizer_end_step(&f.optimizer, step - 1, &err), err);

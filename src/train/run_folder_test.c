@@ -248,12 +248,12 @@ TEST(losses_have_nine_digits_and_what_is_not_finite_is_null)
     } cases[] = {{5.545177444479562, "\"loss\":5.54517744,"},
                  {0.1, "\"loss\":0.1"},
                  {1234.56789012345, "\"loss\":1234.56789,"},
-                 {NAN, "\"loss\":null,"},
-                 {INFINITY, "\"loss\":null,"}};
+                 {PT_NAN, "\"loss\":null,"},
+                 {PT_INF, "\"loss\":null,"}};
     fresh_folder();
     pt_run_folder *run = new_run();
     for (int i = 0; i < 5; i++) {
-        pt_step_report report = {.step = i + 1, .loss = cases[i].loss, .grad_norm = -INFINITY};
+        pt_step_report report = {.step = i + 1, .loss = cases[i].loss, .grad_norm = -PT_INF};
         CHECK_OK(pt_run_folder_step(run, &report, &err), err);
         CHECK_OK(pt_run_folder_evaluated(run, i + 1, cases[i].loss, &err), err);
         if (!strstr(text_of(file_path("log.jsonl")), cases[i].text)) printf("%s\n", cases[i].text);
