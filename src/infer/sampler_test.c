@@ -331,17 +331,17 @@ TEST(options_are_checked_by_name)
         pt_sampler_options options;
     } bad[] = {{"temperature", {.temperature = -1e-9}},
                {"temperature", {.temperature = 1001}},
-               {"temperature", {.temperature = NAN}},
+               {"temperature", {.temperature = PT_NAN}},
                {"top-k", {.top_k = -1}},
                {"top-p", {.top_p = -0.1}},
                {"top-p", {.top_p = 1.01}},
-               {"top-p", {.top_p = NAN}},
+               {"top-p", {.top_p = PT_NAN}},
                {"min-p", {.min_p = -0.1}},
                {"min-p", {.min_p = 2}},
-               {"min-p", {.min_p = NAN}},
+               {"min-p", {.min_p = PT_NAN}},
                {"repetition penalty", {.repetition_penalty = -1}},
-               {"repetition penalty", {.repetition_penalty = INFINITY}},
-               {"repetition penalty", {.repetition_penalty = NAN}}};
+               {"repetition penalty", {.repetition_penalty = PT_INF}},
+               {"repetition penalty", {.repetition_penalty = PT_NAN}}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         memset(&err, 0, sizeof err);
         CHECK_INT(pt_sampler_options_check(&bad[i].options, &err), PT_BAD_INPUT);

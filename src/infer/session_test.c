@@ -151,7 +151,7 @@ TEST(the_repetition_penalty_sees_the_window)
         text[n] = next_token(&f);
         int64_t T = n < CTX ? n : CTX;
         const double *z = slow_logits(&f.m, text + n - T, T, T - 1);
-        double best = -INFINITY;
+        double best = -PT_INF;
         int32_t want = -1;
         for (int32_t i = 0; i < VOCAB; i++) {
             bool seen = false;

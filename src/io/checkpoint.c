@@ -45,13 +45,17 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
     return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
 }
 
-/* Invariant 4. */
-static pt_status refuse_complete(const pt_checkpoint *c, pt_error *err)
+static bool has_manifest(const pt_checkpoint *c)
 {
     char manifest[PATH_BYTES];
-    if (pt_fs_join(manifest, sizeof manifest, c->folder, "manifest.json") && pt_fs_exists(manifest))
-        return pt_fail(err, PT_EXISTS, "%s is a complete checkpoint already", c->folder);
-    return PT_OK;
+    return pt_fs_join(manifest, sizeof manifest, c->folder, "manifest.json") &&
+           pt_fs_exists(manifest);
+}
+
+/* A folder without a manifest is no checkpoint and would only fill the disk. */
+static void remove_incomplete(const pt_checkpoint *c)
+{
+    if (!has_manifest(c) && pt_fs_is_folder(c->folder)) pt_fs_remove(c->folder, NULL);
 }
 
 pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
@@ -62,10 +66,16 @@ pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64
     if (!c) return pt_fail(err, PT_NO_MEMORY, "no memory for a checkpoint");
     c->step = step;
     pt_status s = name_files(c, run_folder, err);
-    if (s == PT_OK) s = refuse_complete(c, err);
-    if (s == PT_OK) s = pt_fs_make_folder(c->folder, err);
+    if (s == PT_OK && has_manifest(c)) /* invariant 4 */
+        s = pt_fail(err, PT_EXISTS, "%s is a complete checkpoint already", c->folder);
+    if (s) {
+        pt_free(c);
+        return s;
+    }
+    s = pt_fs_make_folder(c->folder, err);
     if (s == PT_OK) s = pt_atomic_file_open(&c->file, c->model, true, err);
     if (s) {
+        remove_incomplete(c);
         pt_free(c);
         return s;
     }
@@ -125,6 +135,7 @@ pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
     if (s == PT_OK && !pt_fs_join(newest, sizeof newest, c->run, "model.tinygpt"))
         s = pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
     if (s == PT_OK) s = pt_fs_publish(c->model, newest, err);
+    if (s) remove_incomplete(c);
     pt_free(c);
     return s;
 }
@@ -132,11 +143,7 @@ pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
 void pt_checkpoint_discard(pt_checkpoint *c)
 {
     if (!c) return;
-    char manifest[PATH_BYTES];
     pt_atomic_file_discard(c->file);
-    /* a folder that was a checkpoint before this save stays one */
-    if (pt_fs_join(manifest, sizeof manifest, c->folder, "manifest.json") &&
-        !pt_fs_exists(manifest))
-        pt_fs_remove(c->folder, NULL);
+    remove_incomplete(c);
     pt_free(c);
 }

@@ -15,7 +15,10 @@ typedef struct pt_checkpoint pt_checkpoint;
 /* Begins the checkpoint of `step`; its bytes go into *sink. EXISTS when that step has one. */
 pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
                               pt_sink *sink, pt_error *err);
-/* Makes it a checkpoint and the run's model.tinygpt. Frees it, also on failure. */
+/* Makes it a checkpoint and the run's model.tinygpt. Frees it, also on failure; a folder that did
+ * not become a checkpoint is then removed. Of a step that was saved before, a failure may leave the
+ * new model under the old manifest, whose checksum tells; model.tinygpt of the run is whole all the
+ * same. */
 pt_status pt_checkpoint_commit(pt_checkpoint *checkpoint, pt_error *err);
 /* Leaves nothing behind. NULL is fine. */
 void pt_checkpoint_discard(pt_checkpoint *checkpoint);

@@ -217,7 +217,7 @@ pt_status pt_run_folder_check(const char *path, pt_error *err)
     int64_t entries = 0;
     if (!pt_fs_exists(path)) return PT_OK;
     if (!pt_fs_is_folder(path))
-        return pt_fail(err, PT_EXISTS, "%s exists and is not a folder: choose another --out", path);
+        return pt_fail(err, PT_EXISTS, "%s is a file: choose another --out", path);
     pt_status s = pt_fs_list(path, note_entry, &entries, err);
     if (s || entries == 0) return s;
     char json[PATH_BYTES];
