@@ -10,9 +10,8 @@
 #include "device/cpu/gemm.h"
 #include "device/cpu/simd.h"
 
-#define BLOCK_K 256        /* k of a block */
-#define BLOCK_K_PACKED 512 /* where both operands are packed, and sums are long */
-#define PRIVATE_ROWS 192   /* rows and columns of a tile */
+#define BLOCK_K 256 /* k of a block. With 512, what the threads share falls out of a 2 MiB cache */
+#define PRIVATE_ROWS 192 /* rows and columns of a tile */
 #define PRIVATE_COLS 384
 #define LEAST_COLS 64    /* smaller tiles are not worth their packing */
 #define FEW_ROWS 96      /* up to here every thread packs for itself */
@@ -34,7 +33,7 @@ typedef struct gemm_job {
     pt_pool *pool;
     int64_t mc, nc, kc;       /* rows, columns and k of a block */
     int64_t n_mc, n_nc, n_kc; /* how many */
-    bool copy_a;              /* private: the rows of A lie badly for the cache */
+    bool copy_a;              /* the rows of A lie badly for the cache */
     bool pack_a;              /* shared: A is packed with B */
     int64_t rows, cols;       /* shared: what one chunk computes of a block */
     int64_t n_rows, n_pack;   /* shared: chunks across the rows, chunks that pack */
@@ -166,8 +165,7 @@ static void run_private(gemm_job *job, bool serial)
         job->nc = even_block(g->n, job->nc / 2, PT_TILE_COLS);
     count_blocks(job);
     int64_t n_chunks = job->n_mc * job->n_nc;
-    if (!serial)
-        pt_pool_run(job->pool, n_chunks, private_chunk, job);
+    if (!serial) pt_pool_run(job->pool, n_chunks, private_chunk, job);
     else
         for (int64_t i = 0; i < n_chunks; i++) private_chunk(job, i, 0);
 }
@@ -247,10 +245,8 @@ static void shared_chunk(void *ctx, int64_t chunk, int thread)
 {
     const gemm_job *job = ctx;
     int64_t n_pack = job->step < job->n_mc * job->n_nc * job->n_kc ? job->n_pack : 0;
-    if (chunk < n_pack)
-        shared_pack(job, chunk);
-    else
-        shared_compute(job, chunk - n_pack, thread);
+    if (chunk < n_pack) shared_pack(job, chunk);
+    else shared_compute(job, chunk - n_pack, thread);
 }
 
 /* All rows, as many columns as fit: B is packed. */
@@ -275,7 +271,7 @@ static void plan_shared_ab(gemm_job *job, float *scratch)
     job->mc = even_block(g->m, SHARED_ROWS, PT_PANEL_ROWS);
     job->nc = even_block(g->n, PRIVATE_COLS, PT_TILE_COLS);
     int64_t width = job->mc / PT_PANEL_ROWS * 16 + job->nc;
-    job->kc = even_block(g->k, pt_min_i64(BLOCK_K_PACKED, SHARED_AB / width / 4 * 4), 4);
+    job->kc = even_block(g->k, pt_min_i64(BLOCK_K, SHARED_AB / width / 4 * 4), 4);
     job->a_floats = job->mc / PT_PANEL_ROWS * 16 * job->kc;
     job->rows = PT_PANEL_ROWS * pt_max_i64(1, job->mc / (PT_PANEL_ROWS * 16));
     job->cols = job->mc < 8 * PT_PANEL_ROWS ? even_block(job->nc, 128, PT_TILE_COLS) : job->nc;
@@ -288,10 +284,8 @@ static void run_shared(gemm_job *job)
 {
     const pt_gemm *g = job->g;
     float *scratch = pt_pool_scratch(job->pool, 0);
-    if (g->a_col == 1)
-        plan_shared_b(job, scratch);
-    else
-        plan_shared_ab(job, scratch);
+    if (g->a_col == 1) plan_shared_b(job, scratch);
+    else plan_shared_ab(job, scratch);
     count_blocks(job);
     job->n_rows = pt_div_up(job->mc, job->rows);
     job->n_pack = g->b_col == 1 ? pt_div_up(job->kc, STRIP_K) : pt_div_up(job->nc, STRIP_COLS);
@@ -309,10 +303,8 @@ void PT_CPU(gemm)(const pt_gemm *g, pt_pool *pool)
     gemm_job job = {.g = g, .pool = pool};
     bool serial = 2.0 * (double)g->m * (double)g->n * (double)g->k < SERIAL_FLOPS;
     bool upright_both = g->a_col != 1 && g->b_col != 1;
-    if (!pool)
-        run_without_pool(&job);
+    if (!pool) run_without_pool(&job);
     else if (serial || upright_both || (g->a_col == 1 && g->m <= FEW_ROWS))
         run_private(&job, serial);
-    else
-        run_shared(&job);
+    else run_shared(&job);
 }

@@ -47,8 +47,7 @@ static void pack_upright(const pt_pack *b, int64_t j0)
 
 void PT_CPU(gemm_pack_b)(const pt_pack *b)
 {
-    if (b->col == 1)
-        pack_rows(b, PT_TILE_COLS, PT_TILE_COLS);
+    if (b->col == 1) pack_rows(b, PT_TILE_COLS, PT_TILE_COLS);
     else
         for (int64_t j = 0; j < b->n; j += 16) pack_upright(b, j);
 }

@@ -21,44 +21,39 @@ typedef struct tile_run {
     int from;
 } tile_run;
 
-/* The loops over a tile must vanish, or the sums are moved through memory before and after each tile. */
-#define UNROLL _Pragma("GCC unroll 16")
+/* Loops over a tile. They must vanish, or the sums are moved through memory before and after each tile. */
+#define EACH_ROW _Pragma("GCC unroll 16") for (int i = 0; i < rows; i++)
+#define EACH_VEC _Pragma("GCC unroll 16") for (int j = 0; j < vecs; j++)
 
 /* Always called with constants for rows, vecs and layout, so that the sums stay in registers. */
 PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, const int layout)
 {
-    pt_vf sum[PT_TILE_ROWS][PT_TILE_VECS];
+    pt_vf sum[PT_TILE_ROWS][PT_TILE_VECS], start[PT_TILE_VECS];
     float *c = r->c;
-    const float *next_c = r->next_c;
     const int64_t c_row = r->c_row;
     if (r->from == FROM_C) {
-        UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vecs; j++) sum[i][j] =
-            pt_vf_load(c + i * c_row + 16 * j);
+        EACH_ROW EACH_VEC sum[i][j] = pt_vf_load(c + i * c_row + 16 * j);
     } else {
-        UNROLL for (int j = 0; j < vecs; j++)
-        {
-            pt_vf start = r->from == FROM_BIAS ? pt_vf_load(r->bias + 16 * j) : pt_vf_zero();
-            UNROLL for (int i = 0; i < rows; i++) sum[i][j] = start;
-        }
+        EACH_VEC start[j] = r->from == FROM_BIAS ? pt_vf_load(r->bias + 16 * j) : pt_vf_zero();
+        EACH_ROW EACH_VEC sum[i][j] = start[j];
     }
-    UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vecs; j++)
-        pt_prefetch(next_c + i * c_row + 16 * j);
+    const float *next_c = r->next_c;
+    EACH_ROW EACH_VEC pt_prefetch(next_c + i * c_row + 16 * j);
 
     const float *a = r->a, *b = r->b;
     const int64_t a_step = r->a_step, b_row = r->b_row;
     for (int64_t p = r->k; p > 0; p--) {
-        pt_vf col[PT_TILE_VECS];
-        UNROLL for (int j = 0; j < vecs; j++) col[j] = pt_vf_load(b + 16 * j);
-        UNROLL for (int i = 0; i < rows; i++)
+        pt_vf x, col[PT_TILE_VECS];
+        EACH_VEC col[j] = pt_vf_load(b + 16 * j);
+        EACH_ROW
         {
-            pt_vf x = pt_vf_set1(layout == ROWS ? a[i * a_step] : a[i]);
-            UNROLL for (int j = 0; j < vecs; j++) sum[i][j] = pt_vf_fma(x, col[j], sum[i][j]);
+            x = pt_vf_set1(layout == ROWS ? a[i * a_step] : a[i]);
+            EACH_VEC sum[i][j] = pt_vf_fma(x, col[j], sum[i][j]);
         }
         a += layout == ROWS ? 1 : a_step;
         b += b_row;
     }
-    UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vecs; j++)
-        pt_vf_store(c + i * c_row + 16 * j, sum[i][j]);
+    EACH_ROW EACH_VEC pt_vf_store(c + i * c_row + 16 * j, sum[i][j]);
 }
 
 /* Tile heights: the full one, then those that the rows left over are cut into. */
@@ -69,9 +64,6 @@ PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, con
 #elif PT_TILE_ROWS == 12
 #define HEIGHTS(X, ...) \
     X(12, __VA_ARGS__) X(8, __VA_ARGS__) X(4, __VA_ARGS__) X(2, __VA_ARGS__) X(1, __VA_ARGS__)
-#elif PT_TILE_ROWS == 14
-#define HEIGHTS(X, ...) \
-    X(14, __VA_ARGS__) X(8, __VA_ARGS__) X(4, __VA_ARGS__) X(2, __VA_ARGS__) X(1, __VA_ARGS__)
 #endif
 
 #define DEFINE(rows, vecs)                                                                     \
@@ -140,10 +132,8 @@ static void run_panel(const pt_gemm_tile *t, tile_run *r, int64_t n)
                 /* C of the next tile is fetched while this one is computed. */
                 r->next_c = i0 + PT_PANEL_ROWS < t->m ? c : r->c;
                 tile_kernel kernel = kernels[layout][vecs - 1][h];
-                if (n % 16)
-                    run_ragged(kernel, r, rows, n);
-                else
-                    kernel(r);
+                if (n % 16) run_ragged(kernel, r, rows, n);
+                else kernel(r);
             }
         }
     }

@@ -3,7 +3,6 @@
  * The heads of a group share their keys, so the queries of one (b, kv head) are one list of rows, head by head and
  * by time within a head; a block of rows may reach over two heads. Blocks of keys begin at multiples of BLOCK_KEYS, so a
  * query's sums are the same in a batch and alone (a cached token).
- * Scratch holds, per thread: the rows' q, dO and sums, the keys' k and v (packed upright and lying), and the block's scores.
  * SPDX-License-Identifier: MIT */
 #include "device/cpu/gemm.h"
 #include "device/cpu/simd_maths.h"
