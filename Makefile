@@ -15,7 +15,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wdo
 OPT ?= -O3
 CFLAGS ?= -g1
 # -fno-math-errno, -fno-trapping-math: no errno or FP traps are used; both keep IEEE values. -ffast-math is banned.
-ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DARWIN_C_SOURCE -Isrc -Iinclude $(OPT) \
+ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DARWIN_C_SOURCE -Isrc $(OPT) \
              -fno-math-errno -fno-trapping-math -ffp-contract=off -pthread $(WARN) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
              $(CFLAGS)
@@ -121,7 +121,7 @@ demo: ## train a small model on Moby-Dick and let it write
 	@echo '  $(BUILD)/posttrain train --help'
 corpus: ## fetch the default corpus
 	@tools/get-corpus $(CORPUS)
-test: ## everything that must pass: all tests, natively and as WASM
+test: ## everything that must pass
 	@tools/setup
 	@$(MAKE) --no-print-directory all test-programs
 	@tools/get-corpus $(CORPUS)
@@ -192,7 +192,7 @@ run-fuzz: $(patsubst fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ))
 	        -print_final_stats=1 -artifact_prefix=$(BUILD)/crash/$$f- $(BUILD)/corpus/$$f fuzz/corpus/$$f; done
 
 .PHONY: wasm-check
-wasm-check: ## compile for WASM with clang-19 and run those tests under node
+wasm-check: ## prove that the freestanding part compiles and links as WASM (clang-19)
 	@CC=clang-19 tools/wasm-check
 
 .PHONY: clean

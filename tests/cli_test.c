@@ -229,7 +229,7 @@ TEST(options_come_from_flag_then_config_then_preset)
     CHECK_INT(r->code, 0);
     static char text[8192];
     size_t n = read_whole(in_folder("run/run.json"), text, sizeof text);
-    const pt_json *train = pt_json_get(parse(text, n, &arena), "options");
+    const pt_json *train = pt_json_get(parse(text, n, &arena), "train");
     CHECK_INT(number(train, "steps"), 2);
     CHECK_INT(number(train, "batch"), 2);
     CHECK_CLOSE(number(train, "lr"), 0.001, 0);
@@ -262,12 +262,19 @@ TEST(logits_are_written_and_match_the_sampler)
     CHECK_INT(RUN("logits", model, "--ids-file", kept("ids.json"), "--out", out, "--force")->code,
               0);
     CHECK_INT(read_whole(out, bytes, sizeof bytes), n);
-    check_refused(RUN("logits", model, "--ids", "256", "--out", kept("x")), 2, "vocabulary");
-    check_refused(RUN("logits", model, "--ids", "1 -2", "--out", kept("x")), 2, "whole numbers");
-    check_refused(RUN("logits", model, "--ids", "", "--out", kept("x")), 2, "no ids");
+    check_refused(RUN("logits", model, "--ids", "256", "--out", kept("x.safetensors")), 2,
+                  "vocabulary");
+    check_refused(RUN("logits", model, "--ids", "1 -2", "--out", kept("x.safetensors")), 2,
+                  "whole numbers");
+    check_refused(RUN("logits", model, "--ids", "", "--out", kept("x.safetensors")), 2, "no ids");
+    check_refused(RUN("logits", model, "--ids", "1", "--out", kept("x.txt")), 2, ".safetensors");
+    check_refused(
+        RUN("logits", model, "--ids", "18446744073709551617", "--out", kept("x.safetensors")), 2,
+        "id number 0");
     put(kept("ids.json"), "[99, 97.5]", 10);
-    check_refused(RUN("logits", model, "--ids-file", kept("ids.json"), "--out", kept("x")), 2,
-                  "entry 1");
+    check_refused(
+        RUN("logits", model, "--ids-file", kept("ids.json"), "--out", kept("x.safetensors")), 2,
+        "entry 1");
 }
 
 TEST(convert_keeps_the_model)
@@ -310,6 +317,53 @@ TEST(one_window_files_and_two_byte_files)
     pt_arena_deinit(&arena);
 }
 
+/* A descriptor that the caller closed must not become a file of the run. */
+TEST(closed_descriptors_stay_closed)
+{
+    for (int closed = 1; closed <= 2; closed++) {
+        fresh_folder();
+        const char *text = text_file(), *out = kept("run");
+        pid_t pid = fork();
+        if (!pid) {
+            const char *argv[] = {program,   "train", "--preset",       "tiny", "--corpus", text,
+                                  "--steps", "3",     "--sample-every", "1",    "--json",   "--out",
+                                  out,       NULL};
+            union {
+                const char **in;
+                char **out;
+            } cast = {argv};
+            dup2(open(in_folder("stdout"), O_WRONLY | O_CREAT, 0644), 1);
+            dup2(open(in_folder("stderr"), O_WRONLY | O_CREAT, 0644), 2);
+            close(closed);
+            execv(program, cast.out);
+            _exit(127);
+        }
+        result *r = wait_for(pid);
+        CHECK_INT(r->code, closed == 1 ? 4 : 0); /* the result could not be printed */
+        pt_arena arena = {0};
+        static char log[1 << 16];
+        read_whole(in_folder("run/log.jsonl"), log, sizeof log);
+        for (char *line = log, *end; (end = strchr(line, '\n')); line = end + 1)
+            CHECK(pt_json_get_string(parse(line, (size_t)(end - line), &arena), "type") != NULL);
+        pt_arena_deinit(&arena);
+    }
+}
+
+TEST(a_corpus_that_shrinks_does_no_harm)
+{
+    fresh_folder();
+    const char *text = text_file();
+    pid_t pid = start((const char *const[]){"train", "--preset", "tiny", "--corpus", text,
+                                            "--steps", "400", "--out", kept("run"), NULL});
+    char log[4096] = "";
+    for (int i = 0; i < 2000 && !strstr(log, "\"type\":\"step\""); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        read_whole(in_folder("run/log.jsonl"), log, sizeof log);
+    }
+    put(text, "", 0);
+    CHECK_INT(wait_for(pid)->code, 0);
+}
+
 /* ---- signals ---- */
 
 static void check_interrupt(int number, int code)
@@ -332,6 +386,7 @@ static void check_interrupt(int number, int code)
 
 TEST(an_interrupt_saves_and_exits_130) { check_interrupt(SIGINT, 130); }
 TEST(a_termination_saves_and_exits_143) { check_interrupt(SIGTERM, 143); }
+TEST(a_hang_up_saves_and_exits_129) { check_interrupt(SIGHUP, 129); }
 
 /* ---- bad input ---- */
 
@@ -361,6 +416,11 @@ TEST(bad_words)
     check_refused(RUN("train", "--preset", "tiny"), 2, "--corpus FILE");
     check_refused(TRAIN("--steps", "1"), 2, "--out DIR");
     check_refused(RUN("eval", "--corpus", "x"), 2, "which model");
+    check_refused(TRAIN("--d-mlp", "300000", "--out", kept("r")), 2,
+                  "262144"); /* before training */
+    check_refused(RUN("a\nb\033[31m"), 2, "unknown verb 'a?b?[31m'");
+    CHECK_INT(RUN("help", "train")->code, 0);
+    CHECK_INT(RUN("train", "--help-all")->code, 0);
     CHECK_INT(RUN("--help")->code, 0);
     CHECK_INT(RUN("train", "--help")->code, 0);
     CHECK_INT(RUN("--version")->code, 0);
@@ -406,6 +466,15 @@ TEST(bad_files)
     check_refused(RUN("eval", kept("none"), "--corpus", empty), 7, "none");
     check_refused(RUN("eval", empty, "--corpus", empty), 2, "not a .tinygpt");
     check_refused(RUN("sample", "/", "--prompt", "x"), 4, "folder");
+    check_refused(TRAIN("--out", empty), 8, "is a file");
+
+    static char half[1 << 18];
+    size_t m = read_whole("tests/golden/tiny-48-fp16.tinygpt", half, sizeof half);
+    half[m - 1] = 0x7e; /* the last weight becomes NaN */
+    put(kept("nan.tinygpt"), half, m);
+    check_refused(RUN("convert", kept("nan.tinygpt"), kept("x.tinygpt")), 5, "not finite");
+    check_refused(RUN("sample", kept("nan.tinygpt")), 5, "nan");
+    CHECK(!pt_fs_exists(in_folder("x.tinygpt")));
 
     static char bytes[1 << 20];
     size_t n = read_whole(model, bytes, sizeof bytes);

@@ -58,7 +58,7 @@ TEST(fail_with_an_offset)
 TEST(first_failure_wins)
 {
     pt_error err = {0};
-    pt_fail_offset(&err, PT_IO, 5, "first");
+    (void)pt_fail_offset(&err, PT_IO, 5, "first");
     CHECK(pt_fail(&err, PT_NO_MEMORY, "second") == PT_NO_MEMORY);
     CHECK_INT(err.status, PT_IO);
     CHECK_STR(err.message, "first");

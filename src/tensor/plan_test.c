@@ -184,10 +184,10 @@ TEST(the_table_names_arenas_and_largest_entries)
         CHECK_STR(pt_arena_id_name((pt_arena_id)i), names[i]);
         CHECK(strstr(out.data, names[i]));
     }
-    CHECK(strstr(out.data, "4096.5 KiB   largest: large.weight"));
-    CHECK(strstr(out.data, "64.0 MiB   largest: huge.activation"));
-    CHECK(strstr(out.data, "2.0 KiB   largest: scratch"));
-    CHECK(strstr(out.data, "total       68.0 MiB"));
+    CHECK(strstr(out.data, "4.2 MB   largest: large.weight"));
+    CHECK(strstr(out.data, "67.1 MB   largest: huge.activation"));
+    CHECK(strstr(out.data, "2.0 kB   largest: scratch"));
+    CHECK(strstr(out.data, "total       71.3 MB"));
     CHECK(!strstr(out.data, "small.weight") && !strstr(out.data, "middle.weight"));
     pt_strbuf_deinit(&out);
     pt_plan_deinit(&plan);

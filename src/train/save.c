@@ -46,13 +46,15 @@ pt_status pt_saver_new(pt_saver **out, const pt_optimizer *optimizer, pt_error *
     s->optimizer = optimizer;
     s->shape = shape;
     s->piece_elements = largest_piece(optimizer->model);
+    *out = s;
+    return PT_OK;
+}
+
+pt_status pt_saver_bind(pt_saver *s, pt_error *err)
+{
     s->piece = pt_alloc((size_t)s->piece_elements * sizeof *s->piece);
     s->wide = pt_alloc(wide_device(s) ? (size_t)s->piece_elements * sizeof *s->wide : 1);
-    if (s->piece && s->wide) {
-        *out = s;
-        return PT_OK;
-    }
-    pt_saver_free(s);
+    if (s->piece && s->wide) return PT_OK;
     return pt_fail(err, PT_NO_MEMORY, "no memory to save");
 }
 

@@ -8,10 +8,12 @@
 
 typedef struct pt_saver pt_saver;
 
-/* Host memory for the largest piece that is held at once. UNSUPPORTED or BAD_INPUT, naming the option, when the
+/* UNSUPPORTED or BAD_INPUT, naming the option, when the
  * model is not one that .tinygpt can hold: before anything is trained. */
 pt_status pt_saver_new(pt_saver **out, const pt_optimizer *optimizer, pt_error *err);
 void pt_saver_plan(const pt_saver *saver, pt_plan *plan);
+/* Takes the planned memory. */
+pt_status pt_saver_bind(pt_saver *saver, pt_error *err);
 void pt_saver_free(pt_saver *saver); /* NULL is fine; an unfinished file is abandoned */
 
 /* Writes the header. desc->config and dtype are filled here. */

@@ -173,6 +173,7 @@ pt_status pt_trainer_begin(pt_trainer *t, pt_pool *pool, pt_error *err)
     t->ids = pt_plan_tensor(&t->plan, t->ids_id);
     t->target = pt_plan_tensor(&t->plan, t->target_id);
     t->coef = pt_plan_tensor(&t->plan, t->coef_id);
+    if (s == PT_OK && t->saver) s = pt_saver_bind(t->saver, err);
     if (s == PT_OK) s = upload_coefficients(t, err);
     if (s == PT_OK && t->options.upstream_init)
         s = pt_model_init_upstream(t->model, t->options.seed, err);

@@ -377,7 +377,8 @@ TEST(a_run_that_explodes_stops_with_the_last_good_weights)
     CHECK(strstr(err.message, "first bad tensor") && strstr(err.message, "saved"));
     pt_tinygpt *file = NULL;
     pt_error none = {0};
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &none), none);
+    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &none),
+             none);
     CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
     pt_tinygpt_close(file);
     options.steps = o.steps;
@@ -429,7 +430,8 @@ TEST(a_stop_at_any_moment_saves_what_is_done)
         CHECK_OK(s, err);
         CHECK(more < 700); /* a save is about 110 tensors of up to 5 polls */
         pt_tinygpt *file = NULL;
-        CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &err), err);
+        CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &err),
+                 err);
         CHECK_OK(pt_tinygpt_verify(file, &err), err);
         CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
         pt_tinygpt_close(file);
@@ -472,7 +474,8 @@ TEST(a_loaded_file_continues_the_curve)
     pt_trainer_stop(part.trainer);
     CHECK_OK(finish_run(&part), err);
     pt_tinygpt *file = NULL;
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)part.file.data, (int64_t)part.file.len, &err), err);
+    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)part.file.data, (int64_t)part.file.len, &err),
+             err);
     CHECK_OK(start_run(&rest, "cpu", 2, &options), err);
     CHECK_OK(pt_tinygpt_visit(file, &pt_trainer_model(rest.trainer)->params, true, load_param,
                               rest.trainer, &err),

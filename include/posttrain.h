@@ -1,8 +1,0 @@
-/* posttrain: the public C API.
- * SPDX-License-Identifier: MIT */
-#ifndef POSTTRAIN_H
-#define POSTTRAIN_H
-
-
-
-#endif
