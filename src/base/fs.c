@@ -228,3 +228,9 @@ pt_status pt_fs_publish(const char *from, const char *to, pt_error *err)
     error = pt_fs_call_sync_parent(to);
     return error ? pt_fs_fail(err, error, "sync the folder of", to) : PT_OK;
 }
+
+void pt_fs_keep_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", O_RDONLY) != fd) return;
+}

@@ -55,6 +55,11 @@ int64_t pt_fs_free_bytes(const char *path);
 /* dir + "/" + name into out; false when it does not fit. */
 bool pt_fs_join(char *out, size_t cap, const char *dir, const char *name);
 
+/* Call first in main. A descriptor from 0 to 2 that the caller closed would go to the first file that is
+ * opened, and messages would end up in it; this puts /dev/null there, for reading, so that writing
+ * to it fails instead. */
+void pt_fs_keep_standard_descriptors(void);
+
 /* For tests: the nth write, fsync, rename or link call from now (1 = next) fails with ENOSPC, once; 0 switches off. */
 void pt_fs_fail_after(int64_t nth);
 

@@ -22,7 +22,7 @@
     X(NOT_FOUND, 7, 404, "not found")                               \
     X(EXISTS, 8, 409, "exists already")                             \
     X(DIVERGED, 9, 500, "training diverged")                        \
-    X(HUNG_UP, 129, 503, "the terminal went away")                                                 \
+    X(HUNG_UP, 129, 503, "the terminal went away")                  \
     X(INTERRUPTED, 130, 503, "interrupted")                         \
     X(TERMINATED, 143, 503, "terminated")                           \
     X(PENDING, 10, 202, "still working")                            \
@@ -56,7 +56,7 @@ typedef struct pt_error {
  * base/format.h. `status` is evaluated twice, so that analysers see that the value is not PT_OK. */
 #define pt_fail(err, status, ...) pt_fail_offset(err, status, -1, __VA_ARGS__)
 /* The same, with the byte offset at which the input went wrong. */
-#define pt_fail_offset(err, status, offset, ...)                                                   \
+#define pt_fail_offset(err, status, offset, ...) \
     (pt_fail_at((err), (status), (offset), __FILE__, __LINE__, __VA_ARGS__), (status))
 
 void pt_fail_at(pt_error *err, pt_status status, int64_t offset, const char *file, int line,

@@ -1,6 +1,5 @@
 /* posttrain VERB …: finds the verb, runs it, prints what went wrong, and exits with its code.
  * SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -65,14 +64,6 @@ static pt_status run(int argc, char **argv, pt_error *err)
     return unknown_verb(word, err);
 }
 
-/* A descriptor from 0 to 2 that the caller closed would go to the first file that is opened, and
- * messages would end up in it. Opened for reading, it makes writing fail instead. */
-static void keep_standard_descriptors(void)
-{
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", O_RDONLY) != fd) _exit(4);
-}
-
 /* A file that is mapped and shrinks under its reader. */
 static void on_bus_error(int number)
 {
@@ -94,7 +85,7 @@ static void print_error(const pt_error *err)
 
 int main(int argc, char **argv)
 {
-    keep_standard_descriptors();
+    pt_fs_keep_standard_descriptors();
     signal(SIGBUS, on_bus_error);
     signal(SIGXFSZ, SIG_IGN); /* a file grown too large is an error like a full disk */
     pt_error err = {0};

@@ -20,8 +20,8 @@ pt_status pt_embedding_check(const pt_embedding_args *a, pt_pass pass, pt_error 
     int64_t n = pt_numel(&a->ids), channels = pt_last_dim(x);
     pt_want(&c, a->ids.rank <= 2, "ids must be (B,T), is", &a->ids);
     pt_want(&c, pt_rows(x) == n, "x or dx must be (B,T,C), is", x);
-    pt_want(&c, pt_fits_rows(token, token->dim[0], channels),
-            "token or dtoken must be (V,C), is", token);
+    pt_want(&c, pt_fits_rows(token, token->dim[0], channels), "token or dtoken must be (V,C), is",
+            token);
     pt_want(&c, pt_fits_rows(position, position->dim[0], channels),
             "position or dposition must be (P,C), is", position);
     pt_want(&c, pt_fits_count(&a->doc_start, n), "doc_start must be (B,T), is", &a->doc_start);
