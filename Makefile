@@ -21,9 +21,10 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DARWIN_C_SOURCE -Isrc $(OPT) 
              $(CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
-# Instruction sets for the *_cpu.c kernels. `base` is plain C for any machine.
-ISAS_x86_64 := base avx2 avx512
-ISAS_aarch64 := base neon
+# Instruction sets for the *_cpu.c kernels. `base` is plain C for any machine. X_strict is X without fused
+# multiply-adds: it gives the bits of `base`.
+ISAS_x86_64 := base avx2 avx512 avx2_strict avx512_strict
+ISAS_aarch64 := base neon neon_strict
 ISAS := $(or $(ISAS_$(ARCH)),base)
 ISA_FLAGS_base :=
 ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
@@ -69,7 +70,8 @@ $(BUILD)/obj/%_ref.f64.o: %_ref.c
 	$(COMPILE) -DPT_REAL=double -DPT_REAL_SUFFIX=f64
 define isa_rule
 $(BUILD)/obj/%_cpu.$(1).o: %_cpu.c
-	$$(COMPILE) -DPT_ISA=$(1) -DPT_ISA_$(1)=1 $$(ISA_FLAGS_$(1))
+	$$(COMPILE) -DPT_ISA=$(1) -DPT_ISA_$(1:_strict=)=1 $$(ISA_FLAGS_$(1:_strict=)) \
+	    $(if $(filter %_strict,$(1)),-DPT_STRICT=1)
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 $(BUILD)/obj/%.o: %.c

@@ -111,7 +111,9 @@ pt_status pt_device_ref_new(pt_device **out, pt_dtype dtype, pt_error *err);
 
 typedef struct pt_cpu_options {
     int threads;     /* 0 = every processor */
-    const char *isa; /* NULL = the best this machine has; else "base", "avx2", "avx512", "neon" */
+    /* NULL = the best this machine has; else "base", "avx2", "avx512", "neon", or one of the last
+     * three with "-strict": without fused multiply-adds, which gives the bits of base. */
+    const char *isa;
 } pt_cpu_options;
 /* BAD_INPUT for an unknown isa, UNSUPPORTED for one this machine or build lacks. */
 pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_error *err);

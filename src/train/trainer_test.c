@@ -20,6 +20,7 @@ typedef struct outcome {
 } outcome;
 
 static pt_error err;
+static const char *run_isa; /* of start_run's cpu; NULL: the best */
 
 static pt_status on_step(void *ctx, const pt_step_report *r, pt_error *e)
 {
@@ -99,7 +100,7 @@ static pt_status start_run(outcome *o, const char *kind, int threads,
                            const pt_train_options *options)
 {
     pt_model_config config = small_model();
-    pt_cpu_options cpu = {.threads = threads};
+    pt_cpu_options cpu = {.threads = threads, .isa = run_isa};
     pt_trainer_desc desc = {.config = config,
                             .options = *options,
                             .corpus = corpus(),
@@ -212,6 +213,29 @@ TEST(the_curve_has_the_same_bits_for_any_thread_count)
         CHECK(most >= wanted);
     }
     close_run(&first);
+}
+
+/* Without fused multiply-adds every instruction set computes the bits of plain C. */
+TEST(strict_instruction_sets_agree_bit_for_bit)
+{
+    pt_train_options options = short_run();
+    outcome base, strict;
+    int n = 0;
+    run_isa = "base";
+    run(&base, "cpu", 2, &options);
+    for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++) {
+        if (!strstr(*isa, "-strict")) continue;
+        run_isa = *isa;
+        run(&strict, "cpu", 2, &options);
+        check_same_curve(&base, &strict);
+        check_same_weights(&base, &strict);
+        CHECK(base.val_loss == strict.val_loss);
+        close_run(&strict);
+        n++;
+    }
+    run_isa = NULL;
+    close_run(&base);
+    if (!n) SKIP("this machine has no instruction set beyond plain C");
 }
 
 TEST(looking_changes_nothing)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "device/cpu/cpu.h"
 
-#include "base/format.h"
+#include "base/strings.h"
 #include "device/cpu/isa_table.h"
 #include "device/host_memory.h"
 
@@ -19,12 +19,21 @@ typedef struct isa_entry {
     void (*fill)(pt_kernel_table *table);
 } isa_entry;
 
-/* Worst first. */
+/* Worst first; the strict ones are only taken by name. */
 static const isa_entry isa_entries[] = {
 #if defined(__wasm__)
     {"wasm", pt_isa_table_cpu_wasm},
 #else
     {"base", pt_isa_table_cpu_base},
+#endif
+#ifdef PT_HAVE_ISA_neon_strict
+    {"neon-strict", pt_isa_table_cpu_neon_strict},
+#endif
+#ifdef PT_HAVE_ISA_avx2_strict
+    {"avx2-strict", pt_isa_table_cpu_avx2_strict},
+#endif
+#ifdef PT_HAVE_ISA_avx512_strict
+    {"avx512-strict", pt_isa_table_cpu_avx512_strict},
 #endif
 #ifdef PT_HAVE_ISA_avx2
     {"avx2", pt_isa_table_cpu_avx2},
@@ -41,9 +50,9 @@ static const isa_entry isa_entries[] = {
 static bool machine_has(const char *isa)
 {
 #if defined(__x86_64__)
-    if (strcmp(isa, "avx2") == 0)
+    if (pt_str_starts(isa, "avx2"))
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (strcmp(isa, "avx512") == 0)
+    if (pt_str_starts(isa, "avx512"))
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("fma");
@@ -65,7 +74,8 @@ const char *const *pt_device_cpu_isas(void)
 /* One that this program knows, in whichever build. */
 static bool is_isa(const char *name)
 {
-    static const char *const known[] = {"base", "avx2", "avx512", "neon", "wasm"};
+    static const char *const known[] = {"base",        "avx2",          "avx512",      "neon",
+                                        "avx2-strict", "avx512-strict", "neon-strict", "wasm"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i]) == 0) return true;
     return false;
@@ -75,12 +85,13 @@ static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *e
 {
     for (int i = N_ISAS - 1; i >= 0; i--) {
         const isa_entry *entry = &isa_entries[i];
-        if (wanted && strcmp(wanted, entry->name) != 0) continue;
+        if (wanted ? strcmp(wanted, entry->name) != 0 : pt_str_ends(entry->name, "-strict"))
+            continue;
         *out = entry;
         if (machine_has(entry->name)) return PT_OK;
         if (wanted) return pt_fail(err, PT_UNSUPPORTED, "this machine has no %s", entry->name);
     }
-    char known[64] = "";
+    char known[96] = "";
     for (int i = 0, n = 0; i < N_ISAS; i++)
         n += (int)pt_format(known + n, sizeof known - (size_t)n, " %s", isa_entries[i].name);
     return pt_fail(err, is_isa(wanted) ? PT_UNSUPPORTED : PT_BAD_INPUT,

@@ -8,6 +8,9 @@
 /* Overwrites the entries that this instruction set has kernels for. */
 void pt_isa_table_cpu_base(pt_kernel_table *table);
 void pt_isa_table_cpu_avx2(pt_kernel_table *table);
+void pt_isa_table_cpu_avx2_strict(pt_kernel_table *table);
+void pt_isa_table_cpu_avx512_strict(pt_kernel_table *table);
+void pt_isa_table_cpu_neon_strict(pt_kernel_table *table);
 void pt_isa_table_cpu_avx512(pt_kernel_table *table);
 void pt_isa_table_cpu_neon(pt_kernel_table *table);
 void pt_isa_table_cpu_wasm(pt_kernel_table *table);

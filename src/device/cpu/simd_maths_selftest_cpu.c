@@ -5,11 +5,7 @@
 #include "device/cpu/cpu.h"
 #include "device/cpu/simd_maths.h"
 
-#ifndef PT_SIMD_MATHS_NAME
-#define PT_SIMD_MATHS_NAME simd_maths
-#endif
-
-void PT_CPU(PT_SIMD_MATHS_NAME)(pt_simd_maths which, int64_t n, const float *x, float *y);
+void PT_CPU(simd_maths)(pt_simd_maths which, int64_t n, const float *x, float *y);
 
 static inline pt_vf apply(pt_simd_maths which, pt_vf x)
 {
@@ -25,7 +21,7 @@ static inline pt_vf apply(pt_simd_maths which, pt_vf x)
     }
 }
 
-void PT_CPU(PT_SIMD_MATHS_NAME)(pt_simd_maths which, int64_t n, const float *x, float *y)
+void PT_CPU(simd_maths)(pt_simd_maths which, int64_t n, const float *x, float *y)
 {
     int64_t i = 0;
     for (; i + PT_LANES <= n; i += PT_LANES) pt_vf_store(y + i, apply(which, pt_vf_load(x + i)));

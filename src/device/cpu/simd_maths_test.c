@@ -8,13 +8,15 @@
 
 typedef void (*maths_fn)(pt_simd_maths which, int64_t n, const float *x, float *y);
 
-#define DECLARE(isa)                                                                        \
-    void pt_simd_maths_cpu_##isa(pt_simd_maths which, int64_t n, const float *x, float *y); \
-    void pt_simd_maths_strict_cpu_##isa(pt_simd_maths which, int64_t n, const float *x, float *y);
+#define DECLARE(isa) \
+    void pt_simd_maths_cpu_##isa(pt_simd_maths which, int64_t n, const float *x, float *y);
 DECLARE(base)
 DECLARE(avx2)
+DECLARE(avx2_strict)
 DECLARE(avx512)
+DECLARE(avx512_strict)
 DECLARE(neon)
+DECLARE(neon_strict)
 #undef DECLARE
 
 typedef struct isa_maths {
@@ -23,15 +25,15 @@ typedef struct isa_maths {
 } isa_maths;
 
 static const isa_maths entries[] = {
-    {"base", pt_simd_maths_cpu_base, pt_simd_maths_strict_cpu_base},
+    {"base", pt_simd_maths_cpu_base, pt_simd_maths_cpu_base},
 #ifdef PT_HAVE_ISA_avx2
-    {"avx2", pt_simd_maths_cpu_avx2, pt_simd_maths_strict_cpu_avx2},
+    {"avx2", pt_simd_maths_cpu_avx2, pt_simd_maths_cpu_avx2_strict},
 #endif
 #ifdef PT_HAVE_ISA_avx512
-    {"avx512", pt_simd_maths_cpu_avx512, pt_simd_maths_strict_cpu_avx512},
+    {"avx512", pt_simd_maths_cpu_avx512, pt_simd_maths_cpu_avx512_strict},
 #endif
 #ifdef PT_HAVE_ISA_neon
-    {"neon", pt_simd_maths_cpu_neon, pt_simd_maths_strict_cpu_neon},
+    {"neon", pt_simd_maths_cpu_neon, pt_simd_maths_cpu_neon_strict},
 #endif
 };
 #define N_ENTRIES ((int)(sizeof entries / sizeof entries[0]))

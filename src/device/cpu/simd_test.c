@@ -8,23 +8,39 @@
 
 typedef void (*selftest_fn)(pt_simd_selftest_args *args);
 
-void pt_simd_selftest_cpu_base(pt_simd_selftest_args *args);
-void pt_simd_selftest_cpu_avx2(pt_simd_selftest_args *args);
-void pt_simd_selftest_cpu_avx512(pt_simd_selftest_args *args);
-void pt_simd_selftest_cpu_neon(pt_simd_selftest_args *args);
+#define DECLARE(isa) void pt_simd_selftest_cpu_##isa(pt_simd_selftest_args *args);
+DECLARE(base)
+DECLARE(avx2)
+DECLARE(avx2_strict)
+DECLARE(avx512)
+DECLARE(avx512_strict)
+DECLARE(neon)
+DECLARE(neon_strict)
+#undef DECLARE
 
 static selftest_fn selftest_of(const char *isa)
 {
+    static const struct {
+        const char *isa;
+        selftest_fn fn;
+    } entries[] = {
+        {"base", pt_simd_selftest_cpu_base},
 #ifdef PT_HAVE_ISA_avx2
-    if (strcmp(isa, "avx2") == 0) return pt_simd_selftest_cpu_avx2;
+        {"avx2", pt_simd_selftest_cpu_avx2},
+        {"avx2-strict", pt_simd_selftest_cpu_avx2_strict},
 #endif
 #ifdef PT_HAVE_ISA_avx512
-    if (strcmp(isa, "avx512") == 0) return pt_simd_selftest_cpu_avx512;
+        {"avx512", pt_simd_selftest_cpu_avx512},
+        {"avx512-strict", pt_simd_selftest_cpu_avx512_strict},
 #endif
 #ifdef PT_HAVE_ISA_neon
-    if (strcmp(isa, "neon") == 0) return pt_simd_selftest_cpu_neon;
+        {"neon", pt_simd_selftest_cpu_neon},
+        {"neon-strict", pt_simd_selftest_cpu_neon_strict},
 #endif
-    return strcmp(isa, "base") == 0 ? pt_simd_selftest_cpu_base : NULL;
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+        if (strcmp(entries[i].isa, isa) == 0) return entries[i].fn;
+    return NULL;
 }
 
 static const char *const row_names[PT_SIMD_ROWS] = {
