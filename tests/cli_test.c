@@ -501,6 +501,7 @@ TEST(a_flipped_bit_is_noticed)
 
 TEST(planned_memory_is_what_is_used)
 {
+    if (PT_SANITIZED) SKIP("a sanitizer uses memory of its own");
     fresh_folder();
     pt_arena arena = {0};
     result *r = RUN("train", "--preset", "reference", "--corpus", text_file(), "--steps", "6",

@@ -41,7 +41,8 @@ static civil_date civil_from_days(int64_t days)
 void pt_clock_iso(int64_t unix_ms, char out[32])
 {
     int64_t days = floor_div(unix_ms, MS_PER_DAY);
-    int ms = (int)(unix_ms - days * MS_PER_DAY);
+    /* in unsigned arithmetic: days * MS_PER_DAY may lie below INT64_MIN */
+    int ms = (int)((uint64_t)unix_ms - (uint64_t)days * (uint64_t)MS_PER_DAY);
     civil_date date = civil_from_days(days);
     char year[16];
     if (date.year >= 0 && date.year <= 9999) {

@@ -10,14 +10,6 @@
 
 #define MIB (1 << 20)
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED 0
-#endif
-
 static void sleep_us(int64_t us)
 {
     struct timespec t = {us / 1000000, us % 1000000 * 1000};
@@ -67,7 +59,7 @@ TEST(alloc_refuses_impossible_sizes)
 
 TEST(large_blocks_cost_nothing_until_touched)
 {
-    if (SANITIZED) SKIP("a sanitizer uses memory of its own");
+    if (PT_SANITIZED) SKIP("a sanitizer uses memory of its own");
     int64_t before = pt_platform_peak_rss_bytes();
     CHECK(before > 0);
     uint8_t *block = pt_alloc((size_t)1024 * MIB);

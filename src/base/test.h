@@ -15,6 +15,15 @@
 #include "base/maths.h"
 #include "base/status.h"
 
+/* A sanitizer uses memory and time of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PT_SANITIZED 1
+#elif defined(__has_feature)
+#define PT_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define PT_SANITIZED 0
+#endif
+
 typedef struct pt_test {
     const char *name;
     void (*fn)(void);

@@ -189,7 +189,7 @@ TEST(entries_that_are_refused)
         pt_strbuf_deinit(&out);
     }
     pt_safetensors_entry twice[40];
-    char names[40][8];
+    char names[40][16];
     for (int i = 0; i < 40; i++) {
         snprintf(names[i], sizeof names[i], "t%d", i == 37 ? 5 : i);
         twice[i] = (pt_safetensors_entry){.name = names[i], .dtype = PT_F32};

@@ -315,6 +315,7 @@ TEST(every_failing_allocation_is_reported)
         pt_alloc_fail_after(nth);
         s = pt_saver_new(&saver, &f.optimizer, &err);
         f.saver = saver;
+        if (s == PT_OK) s = pt_saver_bind(saver, &err);
         if (s == PT_OK) s = save(&f, &sink);
         pt_alloc_fail_after(0);
         f.saver = kept;
