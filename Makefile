@@ -5,7 +5,7 @@
 
 BUILD ?= build
 CC ?= cc
-ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 WERROR ?=
 SANITIZE ?=
 
