@@ -132,7 +132,7 @@ test: ## everything that must pass
 
 # ---- what a change must pass as well: warnings, sanitizers, fuzz corpora, style ----
 
-TSAN_TESTS ?= threads_test trainer_test linear_test attention_test crossentropy_test
+TSAN_TESTS ?= threads_test gemm_test crossentropy_test trainer_test
 TSAN_BIN := $(addprefix $(BUILD)/tests/,$(filter $(TSAN_TESTS),$(notdir $(TESTS:.c=))))
 export ASAN_OPTIONS ?= detect_leaks=1:strict_string_checks=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
