@@ -64,8 +64,8 @@ pt_bench_row *pt_bench_row_new(pt_bench *b, const char *name, const char *shape,
 {
     if (b->n_rows == b->capacity) {
         int64_t capacity = pt_max_i64(64, 2 * b->capacity);
-        pt_bench_row **grown = pt_realloc(b->rows, (size_t)b->capacity * sizeof *grown,
-                                          (size_t)capacity * sizeof *grown);
+        size_t one = sizeof(void *);
+        void *grown = pt_realloc(b->rows, (size_t)b->capacity * one, (size_t)capacity * one);
         if (!grown) goto failed;
         b->rows = grown;
         b->capacity = capacity;

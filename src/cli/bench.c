@@ -1,12 +1,15 @@
 /* posttrain bench: how fast this machine computes, beside what it can do at most. SPDX-License-Identifier: MIT */
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "base/version.h"
 #include "bench/bench.h"
 #include "bench/machine.h"
+#include "bench/steps.h"
 #include "cli/cli.h"
 
 typedef struct bench_verb {
@@ -90,8 +93,9 @@ static void put_split(pt_strbuf *text, const pt_bench_row *row)
 
 static void put_row(pt_strbuf *text, const bench_verb *v, const pt_bench_row *row)
 {
-    pt_strbuf_printf(text, "%-32s %-22s %3d %10.4f %10.4f %10.4f", row->name, row->shape, row->threads,
-                     1e3 * row->seconds.median, 1e3 * row->seconds.p10, 1e3 * row->seconds.p90);
+    pt_strbuf_printf(text, "%-32s %-22s %3d %10.4f %10.4f %10.4f", row->name, row->shape,
+                     row->threads, 1e3 * row->seconds.median, 1e3 * row->seconds.p10,
+                     1e3 * row->seconds.p90);
     put_rate(text, row->flop_rate, 1e9);
     put_percent(text, row->of_peak);
     put_percent(text, row->of_beside);
@@ -242,6 +246,70 @@ static void write_json(const bench_verb *v, pt_strbuf *text)
     pt_strbuf_putc(text, '\n');
 }
 
+/* ---- steps on demand ---- */
+
+/* Runs as many steps as a line of stdin says, and prints what each took. */
+static pt_status answer(pt_bench_steps *steps, int64_t n, pt_error *err)
+{
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 0);
+    pt_status s = PT_OK;
+    pt_json_begin_array(&w, NULL);
+    for (int64_t i = 0; i < n && s == PT_OK; i++) {
+        double before = pt_clock_seconds();
+        s = pt_bench_steps_call(steps, err);
+        pt_json_digits(&w, NULL, pt_clock_seconds() - before, 6);
+    }
+    pt_json_end_array(&w);
+    pt_strbuf_putc(&text, '\n');
+    if (s == PT_OK) s = pt_print_strbuf(&text, err);
+    pt_strbuf_deinit(&text);
+    return s;
+}
+
+static pt_status print_about(const pt_device *device, const pt_bench_steps *steps, pt_error *err)
+{
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 0);
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "version", PT_VERSION);
+    pt_json_string(&w, "isa", device->detail);
+    pt_json_i64(&w, "parameters", pt_trainer_n_params(steps->trainer));
+    pt_json_digits(&w, "flop", pt_bench_step_flop(&steps->config, steps->B, steps->T), 17);
+    pt_json_end_object(&w);
+    pt_strbuf_putc(&text, '\n');
+    pt_status s = pt_print_strbuf(&text, err);
+    pt_strbuf_deinit(&text);
+    return s;
+}
+
+/* For bench/peers.py, which lets programs take turns: a run that waits to be told how many steps to do. */
+static pt_status serve_steps(const bench_verb *v, pt_error *err)
+{
+    char word[24];
+    int n_presets;
+    const pt_preset *presets[16];
+    pt_device *device = NULL;
+    pt_bench_steps steps = {0};
+    pt_status s = pt_bench_presets(v->options.presets, "reference", presets, &n_presets, err);
+    if (s == PT_OK && n_presets != 1) s = pt_fail(err, PT_BAD_INPUT, "steps takes one preset");
+    if (s == PT_OK) s = pt_choose_device(&v->choice, &device, err);
+    if (s == PT_OK) s = pt_bench_steps_begin(&steps, device, presets[0], err);
+    for (int i = 0; i < 3 && s == PT_OK; i++) s = pt_bench_steps_call(&steps, err);
+    if (s == PT_OK) s = print_about(device, &steps, err);
+    while (s == PT_OK && fgets(word, sizeof word, stdin)) {
+        double n = 0;
+        size_t length = strcspn(word, "\n");
+        bool whole = length && pt_decimal_to_double(word, length, &n) == length;
+        if (!whole || n < 1 || n > 1e6)
+            s = pt_fail(err, PT_BAD_INPUT, "a line must be a number of steps, 1 to 1000000");
+        else s = answer(&steps, (int64_t)n, err);
+    }
+    pt_bench_steps_end(&steps);
+    pt_device_free(device);
+    return s;
+}
+
 /* ---- the verb ---- */
 
 typedef pt_status (*kind_fn)(pt_bench *bench, pt_error *err);
@@ -317,6 +385,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     kind_fn kind = NULL;
     v.kind = line.positional[0];
     v.options.array_bytes = v.array_mb < 65537 ? v.array_mb * 1000000 : INT64_MAX;
+    if (v.kind && strcmp(v.kind, "steps") == 0) return serve_steps(&v, err);
     s = find_kind(v.kind, &kind, err);
     return s == PT_OK ? measure(&v, kind, err) : s;
 }
@@ -324,11 +393,12 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 const pt_verb pt_verb_bench = {
     .name = "bench",
     .summary = "how fast this machine computes and trains",
-    .usage = "posttrain bench gemm|ops|train|threads [options]",
+    .usage = "posttrain bench gemm|ops|train|threads|steps [options]",
     .details =
         "gemm: the products of training steps. ops: every op. train: whole steps of tiny, small,\n"
         "medium, large, xl, reference and gpt2, and where their time goes. threads: a step of\n"
-        "reference with 1 to N threads, alone and beside a busy process, against 1 thread.\n\n"
+        "reference with 1 to N threads, alone and beside a busy process, against 1 thread.\n"
+        "steps: waits for numbers of steps on stdin, answers with their seconds.\n\n"
         "peak: the best rate of fused multiply-adds on registers. beside: the rate as a share of "
         "the\n"
         "peak measured between its blocks, which other load lowers too. of memory: a share of the\n"

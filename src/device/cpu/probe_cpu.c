@@ -18,7 +18,7 @@
 #else
 #define CHAINS 3
 #endif
-#define ROUNDS (1 << 16) /* lanes times rounds is the same everywhere: 2^20 per chain */
+#define ROUNDS ((1 << 16) / CHAINS) /* of each chain in a block */
 
 typedef struct fma_work {
     float start[CHAINS * PT_LANES];
@@ -31,7 +31,7 @@ static void fma_block(void *ctx, int64_t chunk, int thread)
     fma_work *w = ctx;
     pt_vf x[CHAINS], a = pt_vf_set1(-0.99999f), b = pt_vf_set1(w->start[chunk % PT_LANES]);
     for (int i = 0; i < CHAINS; i++) x[i] = pt_vf_load(w->start + i * PT_LANES);
-    for (int64_t round = 0; round < ROUNDS / CHAINS; round++)
+    for (int64_t round = 0; round < ROUNDS; round++)
         for (int i = 0; i < CHAINS; i++) x[i] = pt_vf_fma(x[i], a, b);
     float sum = 0;
     for (int i = 0; i < CHAINS; i++) sum += pt_vf_sum(x[i]);
@@ -45,7 +45,7 @@ static double probe_fma(pt_pool *pool, int64_t blocks)
     for (int i = 0; i < CHAINS * PT_LANES; i++)
         w.start[i] = (float)pt_rng_uniform(1, PT_STREAM_TEST, 0, (uint64_t)i) + 0.5f;
     pt_pool_run(pool, blocks, fma_block, &w);
-    return (double)blocks * (double)(ROUNDS / CHAINS) * CHAINS * PT_LANES * 2;
+    return 2.0 * (double)(blocks * ROUNDS * CHAINS * PT_LANES);
 }
 
 typedef struct triad_work {
