@@ -45,7 +45,8 @@ static double probe_fma(pt_pool *pool, int64_t blocks)
     for (int i = 0; i < CHAINS * PT_LANES; i++)
         w.start[i] = (float)pt_rng_uniform(1, PT_STREAM_TEST, 0, (uint64_t)i) + 0.5f;
     pt_pool_run(pool, blocks, fma_block, &w);
-    return 2.0 * (double)(blocks * ROUNDS * CHAINS * PT_LANES);
+    int64_t per_block = (int64_t)ROUNDS * CHAINS * PT_LANES;
+    return 2.0 * (double)(blocks * per_block);
 }
 
 typedef struct triad_work {
