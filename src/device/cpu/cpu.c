@@ -96,7 +96,7 @@ static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *e
     char known[96] = "";
     for (int i = 0, n = 0; i < N_ISAS; i++)
         n += (int)pt_format(known + n, sizeof known - (size_t)n, " %s", isa_entries[i].name);
-    return pt_fail(err, is_isa(wanted) ? PT_UNSUPPORTED : PT_BAD_INPUT,
+    return pt_fail(err, wanted && !is_isa(wanted) ? PT_BAD_INPUT : PT_UNSUPPORTED,
                    "this build has no instruction set '%s'; it has%s", wanted, known);
 }
 
