@@ -16,6 +16,8 @@ kernels: OpenMP spins at barriers. Then best is the one to quote.
 """
 import argparse, datetime, json, os, platform, statistics, subprocess, sys, time
 
+from page import put_in_page
+
 SIZES = {  # layers, width, heads, window, vocabulary, windows per step, tanh form of gelu; as model/config.c
     "tiny": (2, 48, 3, 32, 256, 16, False),
     "small": (3, 96, 3, 64, 256, 16, False),
@@ -278,19 +280,6 @@ def markdown(data):
     return "\n".join(out) + "\n"
 
 
-MARK = "<!-- peers: from here to the end of the table this page is written by bench/peers.py -->\n"
-MARK_END = "<!-- end of peers -->\n"
-
-
-def put_in_page(path, text):
-    with open(path) as f:
-        page = f.read()
-    before, rest = page.split(MARK)
-    after = rest.split(MARK_END)[1]
-    with open(path, "w") as f:
-        f.write(before + MARK + "\n" + text + "\n" + MARK_END + after)
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--program", default="build/posttrain")
@@ -308,7 +297,8 @@ def main():
     arguments.variants = arguments.variants.split(",")
     git = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
     data = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "command": "bench/peers.py " + " ".join(sys.argv[1:]), "commit": git.stdout.strip() or "unknown",
+            "command": f"make bench-peers PEERS_ARGS='--sizes {arguments.sizes} --threads {arguments.threads} --variants "
+                       f"{','.join(v.replace(' ', chr(92) + ' ') for v in arguments.variants)} --seconds {arguments.seconds:g} --block {arguments.block:g}'", "commit": git.stdout.strip() or "unknown",
             "machine": {"processor": cpu_model(), "cores": os.cpu_count(), "system": platform.platform()},
             "python": platform.python_version(), "variants": arguments.variants, "results": []}
     for size in arguments.sizes.split(","):
@@ -320,7 +310,7 @@ def main():
             with open(arguments.json, "w") as f:  # what there is, after each size
                 json.dump(data, f)
             if arguments.page:
-                put_in_page(arguments.page, markdown(data))
+                put_in_page(arguments.page, "peers", markdown(data))
 
 
 if __name__ == "__main__":
