@@ -85,7 +85,7 @@ $(BUILD)/tests/$(notdir $(1:.c=)): $(BUILD)/obj/$(1:.c=.o) $$(LIB)
 	@$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lm
 endef
 $(foreach t,$(TESTS),$(eval $(call test_rule,$(t))))
-$(BUILD)/tests/cli_test: | $(BUILD)/posttrain
+$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test: | $(BUILD)/posttrain
 .PHONY: test-programs
 test-programs: $(TEST_BIN)
 
@@ -192,6 +192,19 @@ run-fuzz: $(patsubst fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ))
 	    mkdir -p $(BUILD)/corpus/$$f $(BUILD)/crash fuzz/corpus/$$f; \
 	    $(BUILD)/libfuzzer/fuzz_$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 \
 	        -print_final_stats=1 -artifact_prefix=$(BUILD)/crash/$$f- $(BUILD)/corpus/$$f fuzz/corpus/$$f; done
+
+# ---- speed: development only; posttrain bench needs none of this ----
+
+PEERS_VENV ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/posttrain-peers
+PEERS_ARGS ?=
+.PHONY: bench bench-peers
+bench: all ## measure this machine: products, ops, training steps, threads (minutes)
+	@for kind in gemm ops train threads; do $(BUILD)/posttrain bench $$kind || exit; echo; done
+bench-peers: all ## compare training steps with PyTorch, in turns (fetches it: gigabytes)
+	@test -x $(PEERS_VENV)/bin/python || python3 -m venv $(PEERS_VENV)
+	@$(PEERS_VENV)/bin/python -c 'import torch' 2>/dev/null || $(PEERS_VENV)/bin/pip install torch numpy
+	@mkdir -p docs/measurements
+	$(PEERS_VENV)/bin/python bench/peers.py --program $(BUILD)/posttrain $(PEERS_ARGS)
 
 .PHONY: wasm-check
 wasm-check: ## prove that the freestanding part compiles and links as WASM (clang-19)

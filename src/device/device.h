@@ -110,7 +110,7 @@ static inline void *pt_host(const pt_tensor *t)
 pt_status pt_device_ref_new(pt_device **out, pt_dtype dtype, pt_error *err);
 
 typedef struct pt_cpu_options {
-    int threads;     /* 0 = every processor */
+    int threads; /* 0 = every processor */
     /* NULL = the best this machine has; else "base", "avx2", "avx512", "neon", or one of the last
      * three with "-strict": without fused multiply-adds, which gives the bits of base. */
     const char *isa;
@@ -120,6 +120,15 @@ pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_e
 pt_pool *pt_device_cpu_pool(pt_device *device);
 /* The instruction sets of this build that this machine can run, best last; ends with NULL. */
 const char *const *pt_device_cpu_isas(void);
+
+/* Measures of the processor, to judge speeds by (bench/). Only for a cpu device, in its instruction set, on all its
+ * threads, or alone: on the calling one.
+ * Fused multiply-adds on registers, `blocks` of some 20 microseconds. Returns how many operations that was, two to a
+ * multiply-add (which the strict instruction sets and base do as two instructions). */
+double pt_device_cpu_fma(pt_device *device, bool alone, int64_t blocks);
+/* a = b + s c over f32 arrays of one length. Returns the bytes read and written, three arrays. */
+double pt_device_cpu_triad(pt_device *device, bool alone, const pt_tensor *a, const pt_tensor *b,
+                           const pt_tensor *c);
 
 /* Records instead of running: work happens when it has been submitted and a download is polled, and
  * a download answers PT_PENDING `polls` times first. Wraps (and owns) a host device. For tests. */

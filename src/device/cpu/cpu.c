@@ -10,6 +10,7 @@ typedef struct cpu_device {
     pt_device base;
     pt_pool *pool;
     pt_kernel_table table;
+    pt_cpu_probes probes;
 } cpu_device;
 
 extern const pt_kernel_table pt_ref_table_f32; /* device/ref/ref.c: where every table starts */
@@ -17,32 +18,33 @@ extern const pt_kernel_table pt_ref_table_f32; /* device/ref/ref.c: where every 
 typedef struct isa_entry {
     const char *name;
     void (*fill)(pt_kernel_table *table);
+    void (*probes)(pt_cpu_probes *probes);
 } isa_entry;
 
 /* Worst first; the strict ones are only taken by name. */
 static const isa_entry isa_entries[] = {
 #if defined(__wasm__)
-    {"wasm", pt_isa_table_cpu_wasm},
+    {"wasm", pt_isa_table_cpu_wasm, pt_probes_cpu_wasm},
 #else
-    {"base", pt_isa_table_cpu_base},
+    {"base", pt_isa_table_cpu_base, pt_probes_cpu_base},
 #endif
 #ifdef PT_HAVE_ISA_neon_strict
-    {"neon-strict", pt_isa_table_cpu_neon_strict},
+    {"neon-strict", pt_isa_table_cpu_neon_strict, pt_probes_cpu_neon_strict},
 #endif
 #ifdef PT_HAVE_ISA_avx2_strict
-    {"avx2-strict", pt_isa_table_cpu_avx2_strict},
+    {"avx2-strict", pt_isa_table_cpu_avx2_strict, pt_probes_cpu_avx2_strict},
 #endif
 #ifdef PT_HAVE_ISA_avx512_strict
-    {"avx512-strict", pt_isa_table_cpu_avx512_strict},
+    {"avx512-strict", pt_isa_table_cpu_avx512_strict, pt_probes_cpu_avx512_strict},
 #endif
 #ifdef PT_HAVE_ISA_avx2
-    {"avx2", pt_isa_table_cpu_avx2},
+    {"avx2", pt_isa_table_cpu_avx2, pt_probes_cpu_avx2},
 #endif
 #ifdef PT_HAVE_ISA_avx512
-    {"avx512", pt_isa_table_cpu_avx512},
+    {"avx512", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512},
 #endif
 #ifdef PT_HAVE_ISA_neon
-    {"neon", pt_isa_table_cpu_neon},
+    {"neon", pt_isa_table_cpu_neon, pt_probes_cpu_neon},
 #endif
 };
 #define N_ISAS ((int)(sizeof isa_entries / sizeof isa_entries[0]))
@@ -94,7 +96,7 @@ static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *e
     char known[96] = "";
     for (int i = 0, n = 0; i < N_ISAS; i++)
         n += (int)pt_format(known + n, sizeof known - (size_t)n, " %s", isa_entries[i].name);
-    return pt_fail(err, is_isa(wanted) ? PT_UNSUPPORTED : PT_BAD_INPUT,
+    return pt_fail(err, wanted && !is_isa(wanted) ? PT_BAD_INPUT : PT_UNSUPPORTED,
                    "this build has no instruction set '%s'; it has%s", wanted, known);
 }
 
@@ -154,8 +156,22 @@ pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_e
     cpu->base.overhead_bytes = (int64_t)pt_pool_threads(cpu->pool) * PT_CPU_SCRATCH_BYTES;
     cpu->table = pt_ref_table_f32;
     isa->fill(&cpu->table);
+    isa->probes(&cpu->probes);
     *out = &cpu->base;
     return PT_OK;
 }
 
 pt_pool *pt_device_cpu_pool(pt_device *device) { return ((cpu_device *)device)->pool; }
+
+double pt_device_cpu_fma(pt_device *device, bool alone, int64_t blocks)
+{
+    cpu_device *cpu = (cpu_device *)device;
+    return cpu->probes.fma(alone ? NULL : cpu->pool, blocks);
+}
+
+double pt_device_cpu_triad(pt_device *device, bool alone, const pt_tensor *a, const pt_tensor *b,
+                           const pt_tensor *c)
+{
+    cpu_device *cpu = (cpu_device *)device;
+    return cpu->probes.triad(alone ? NULL : cpu->pool, a, b, c);
+}

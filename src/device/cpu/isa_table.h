@@ -3,7 +3,7 @@
 #ifndef PT_DEVICE_CPU_ISA_TABLE_H
 #define PT_DEVICE_CPU_ISA_TABLE_H
 
-#include "device/device.h"
+#include "device/cpu/probe.h"
 
 /* Overwrites the entries that this instruction set has kernels for. */
 void pt_isa_table_cpu_base(pt_kernel_table *table);
@@ -14,5 +14,15 @@ void pt_isa_table_cpu_neon_strict(pt_kernel_table *table);
 void pt_isa_table_cpu_avx512(pt_kernel_table *table);
 void pt_isa_table_cpu_neon(pt_kernel_table *table);
 void pt_isa_table_cpu_wasm(pt_kernel_table *table);
+
+/* Its measures of the processor. */
+void pt_probes_cpu_base(pt_cpu_probes *probes);
+void pt_probes_cpu_avx2(pt_cpu_probes *probes);
+void pt_probes_cpu_avx2_strict(pt_cpu_probes *probes);
+void pt_probes_cpu_avx512_strict(pt_cpu_probes *probes);
+void pt_probes_cpu_neon_strict(pt_cpu_probes *probes);
+void pt_probes_cpu_avx512(pt_cpu_probes *probes);
+void pt_probes_cpu_neon(pt_cpu_probes *probes);
+void pt_probes_cpu_wasm(pt_cpu_probes *probes);
 
 #endif

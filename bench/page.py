@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/SPEED.md from the JSON of `posttrain bench … --json`.
+
+Usage, from the repository's root: bench/page.py    reads docs/measurements/bench-*.json
+Each table stands between two marks; what is outside them is written by hand. Development only; standard library.
+"""
+import glob, json, os, statistics, sys
+
+
+def put_in_page(path, name, text):
+    begin, end = f"<!-- {name}: written by a program up to its end -->\n", f"<!-- end of {name} -->\n"
+    with open(path) as f:
+        page = f.read()
+    before, rest = page.split(begin)
+    after = rest.split(end)[1]
+    with open(path, "w") as f:
+        f.write(before + begin + "\n" + text + "\n" + end + after)
+
+
+def head(d):
+    m = d["machine"]
+    limits = "; ".join(f"{l['threads']} thread(s): peak {l['flop_per_second']['most'] / 1e9:.0f} GFLOP/s (median "
+                       f"{l['flop_per_second']['median'] / 1e9:.0f}), memory {l['bytes_per_second']['most'] / 1e9:.1f} GB/s"
+                       for l in d["limits"])
+    return (f"{m['processor']}, {m['cores']} cores, {m['isa']}; load {m['load']:.1f}; {d['date'][:10]}; posttrain "
+            f"{d['version']}. {limits}.\n")
+
+
+def milliseconds(s):
+    return f"{1e3 * s['median']:.4g} ({1e3 * s['p10']:.4g}-{1e3 * s['p90']:.4g})"
+
+
+def train(d):
+    out = ["| size | threads | step ms (p10-p90) | tok/s | GFLOP/s | by 6N | of peak | of peak beside | most of the time |",
+           "|---|---|---|---|---|---|---|---|---|"]
+    for r in d["rows"]:
+        split = sorted(((v, k) for k, v in r["split_seconds"].items()), reverse=True)
+        whole = sum(v for v, _ in split)
+        most = ", ".join(f"{k.replace('_', ' ')} {100 * v / whole:.0f}%" for v, k in split[:4])
+        out.append(f"| {r['name']} {r['shape']} | {r['threads']} | {milliseconds(r['seconds'])} | "
+                   f"{r['tokens_per_second']:.0f} | {r['flop_per_second'] / 1e9:.1f} | "
+                   f"{r['flop_per_second_6n'] / 1e9:.1f} | {100 * r['of_peak']:.0f}% | "
+                   f"**{100 * r['of_peak_beside']:.0f}%** | {most} |")
+    return out
+
+
+def gemm(d):
+    out = ["| layer | threads | NT: GFLOP/s, of peak, beside | NN | TN |", "|---|---|---|---|---|"]
+    shapes = {}
+    for r in d["rows"]:
+        shapes.setdefault((r["shape"], r["threads"]), {})[r["name"]] = r
+    for (shape, threads), forms in shapes.items():
+        cells = [f"{r['flop_per_second'] / 1e9:.0f}, {100 * r['of_peak']:.0f}%, **{100 * r['of_peak_beside']:.0f}%**"
+                 for r in (forms[n] for n in ("NT", "NN", "TN"))]
+        out.append(f"| {shape} | {threads} | " + " | ".join(cells) + " |")
+    middle = [f"{n} {100 * statistics.median(r['of_peak_beside'] for r in d['rows'] if r['name'] == n):.0f}%"
+              for n in ("NT", "NN", "TN")]
+    return out + ["", "Median of the shares beside: " + ", ".join(middle) + "."]
+
+
+def ops(d):
+    out = ["| op | shape | threads | ms (p10-p90) | GFLOP/s | of peak beside | GB/s |", "|---|---|---|---|---|---|---|"]
+    for r in d["rows"]:
+        flop = r.get("flop_per_second", 0)
+        out.append(f"| {r['name']} | {r['shape']} | {r['threads']} | {milliseconds(r['seconds'])} | {flop / 1e9:.1f} | "
+                   f"{100 * r.get('of_peak_beside', 0):.0f}% | {r.get('bytes_per_second', 0) / 1e9:.1f} |")
+    return out
+
+
+def threads(d):
+    out = ["| size | beside | threads | step ms (p10-p90) | of peak beside | against 1 thread |", "|---|---|---|---|---|---|"]
+    for r in d["rows"]:
+        busy = "a busy process" if r["neighbours"] else "what else ran"
+        out.append(f"| {r['name']} | {busy} | {r['threads']} | {milliseconds(r['seconds'])} | "
+                   f"{100 * r['of_peak_beside']:.0f}% | {r['speed_up']:.2f}x |")
+    return out
+
+
+def main():
+    parts = {}
+    for path in sorted(glob.glob("docs/measurements/bench-*.json")):
+        with open(path) as f:
+            d = json.load(f)
+        rows = {"train": train, "gemm": gemm, "ops": ops, "threads": threads}[d["bench"]](d)
+        parts.setdefault(d["bench"], []).append(f"`{os.path.basename(path)}`: {head(d)}\n" + "\n".join(rows) + "\n")
+    for kind, texts in parts.items():
+        put_in_page("docs/SPEED.md", kind, "\n".join(texts))
+    return 0 if parts else "no docs/measurements/bench-*.json"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+/* Timing blocks of calls. SPDX-License-Identifier: MIT */
+#include "bench/measure.h"
+
+#include "base/clock.h"
+#include "base/maths.h"
+#include "base/strings.h"
+
+#define BLOCK_SECONDS 0.01
+#define BESIDE_BLOCKS 48 /* per thread: about a millisecond */
+#define LEAST_BLOCKS 3
+
+pt_status pt_bench_add_sample(pt_bench_samples *s, double value, pt_error *err)
+{
+    if (s->n == s->capacity) {
+        int64_t capacity = pt_max_i64(64, 2 * s->capacity);
+        double *grown = pt_realloc(s->value, (size_t)s->capacity * sizeof *grown,
+                                   (size_t)capacity * sizeof *grown);
+        if (!grown) return pt_fail(err, PT_NO_MEMORY, "no memory for samples");
+        s->value = grown;
+        s->capacity = capacity;
+    }
+    s->value[s->n++] = value;
+    return PT_OK;
+}
+
+/* Linear between the two nearest ranks. */
+static double quantile(const double *sorted, int64_t n, double q)
+{
+    double at = q * (double)(n - 1);
+    int64_t below = (int64_t)at;
+    int64_t above = pt_min_i64(below + 1, n - 1);
+    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
+}
+
+static void sort(double *value, int64_t n)
+{
+    for (int64_t gap = n / 2; gap > 0; gap /= 2)
+        for (int64_t i = gap; i < n; i++) {
+            double v = value[i];
+            int64_t j = i;
+            for (; j >= gap && value[j - gap] > v; j -= gap) value[j] = value[j - gap];
+            value[j] = v;
+        }
+}
+
+void pt_bench_settle(pt_bench_samples *s)
+{
+    s->median = s->p10 = s->p90 = s->least = s->most = PT_NAN;
+    double *sorted = s->n ? pt_alloc((size_t)s->n * sizeof *sorted) : NULL;
+    if (!sorted) return;
+    memcpy(sorted, s->value, (size_t)s->n * sizeof *sorted);
+    sort(sorted, s->n);
+    s->median = quantile(sorted, s->n, 0.5);
+    s->p10 = quantile(sorted, s->n, 0.1);
+    s->p90 = quantile(sorted, s->n, 0.9);
+    s->least = sorted[0];
+    s->most = sorted[s->n - 1];
+    pt_free(sorted);
+}
+
+/* ---- rows ---- */
+
+pt_bench_row *pt_bench_row_new(pt_bench *b, const char *name, const char *shape, pt_error *err)
+{
+    if (b->n_rows == b->capacity) {
+        int64_t capacity = pt_max_i64(64, 2 * b->capacity);
+        size_t one = sizeof(void *);
+        void *grown = pt_realloc(b->rows, (size_t)b->capacity * one, (size_t)capacity * one);
+        if (!grown) goto failed;
+        b->rows = grown;
+        b->capacity = capacity;
+    }
+    pt_bench_row *row = pt_alloc(sizeof *row);
+    if (!row) goto failed;
+    pt_format(row->name, sizeof row->name, "%s", name);
+    pt_format(row->shape, sizeof row->shape, "%s", shape);
+    row->threads = pt_pool_threads(pt_device_cpu_pool(b->device));
+    b->rows[b->n_rows++] = row;
+    return row;
+failed:
+    (void)pt_fail(err, PT_NO_MEMORY, "no memory for figures");
+    return NULL;
+}
+
+static bool has_text(const char *text, const char *part)
+{
+    size_t n = strlen(part);
+    for (; *text; text++)
+        if (strncmp(text, part, n) == 0) return true;
+    return n == 0;
+}
+
+bool pt_bench_wants(const pt_bench *b, const char *name, const char *shape)
+{
+    const char *only = b->options.only;
+    return !only || has_text(name, only) || has_text(shape, only);
+}
+
+/* ---- timing ---- */
+
+pt_status pt_bench_warm_up(const pt_bench *b, pt_bench_work *w, pt_error *err)
+{
+    double start = pt_clock_seconds(), best = 0, spent = 0;
+    for (int i = 0; i < 2 || (spent < b->options.seconds / 10 && i < 100); i++) {
+        double before = pt_clock_seconds();
+        pt_status s = w->call(w->ctx, err);
+        if (s) return s;
+        double now = pt_clock_seconds(), took = now - before;
+        if (i == 1 || took < best) best = took; /* the very first call touches new memory */
+        spent = now - start;
+    }
+    double block =
+        b->options.seconds / 10 < BLOCK_SECONDS ? b->options.seconds / 10 : BLOCK_SECONDS;
+    w->calls = best > 0 ? 1 + (int64_t)(block / best) : 1000;
+    return PT_OK;
+}
+
+static pt_status peak_now(pt_device *device, pt_bench_samples *to, pt_error *err)
+{
+    int threads = pt_pool_threads(pt_device_cpu_pool(device));
+    double before = pt_clock_seconds();
+    double flop = pt_device_cpu_fma(device, false, (int64_t)threads * BESIDE_BLOCKS);
+    return pt_bench_add_sample(to, flop / (pt_clock_seconds() - before), err);
+}
+
+pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *w, pt_error *err)
+{
+    pt_status s = PT_OK;
+    double before = pt_clock_seconds();
+    for (int64_t i = 0; i < w->calls && s == PT_OK; i++) s = w->call(w->ctx, err);
+    double took = pt_clock_seconds() - before;
+    if (s == PT_OK) s = pt_bench_add_sample(&row->seconds, took / (double)w->calls, err);
+    return s == PT_OK ? peak_now(w->device, &row->beside, err) : s;
+}
+
+bool pt_bench_enough(const pt_bench *b, const pt_bench_row *row, const pt_bench_work *w)
+{
+    double total = 0;
+    for (int64_t i = 0; i < row->seconds.n; i++) total += row->seconds.value[i] * (double)w->calls;
+    return row->seconds.n >= LEAST_BLOCKS && total >= b->options.seconds;
+}
+
+void pt_bench_complete(const pt_bench *b, pt_bench_row *row)
+{
+    pt_bench_settle(&row->seconds);
+    pt_bench_settle(&row->beside);
+    double seconds = row->seconds.median;
+    const pt_bench_limit *limit = row->threads == b->alone.threads ? &b->alone : &b->all;
+    bool comparable = row->threads == limit->threads;
+    row->flop_rate = row->flop / seconds;
+    row->flop_rate_6n = row->flop_6n / seconds;
+    row->byte_rate = row->bytes / seconds;
+    row->token_rate = row->tokens / seconds;
+    row->of_peak = comparable ? row->flop_rate / limit->flop_rate.most : 0;
+    row->of_beside = row->flop_rate / row->beside.median;
+    row->of_bandwidth = comparable ? row->byte_rate / limit->byte_rate.most : 0;
+    if (b->options.ready) b->options.ready(b->options.ctx, row);
+}
+
+pt_status pt_bench_measure(pt_bench *b, pt_bench_row *row, pt_bench_work *w, pt_error *err)
+{
+    pt_status s = pt_bench_warm_up(b, w, err);
+    while (s == PT_OK && !pt_bench_enough(b, row, w)) s = pt_bench_block(row, w, err);
+    if (s == PT_OK) pt_bench_complete(b, row);
+    return s;
+}
+
+/* ---- limits ---- */
+
+/* Alone and on all threads in turns, so that a passing load meets both. */
+static pt_status measure_peak(pt_bench *b, pt_error *err)
+{
+    pt_status s = PT_OK;
+    double start = pt_clock_seconds(), enough = 2 * b->options.seconds;
+    for (int i = 0; s == PT_OK && (i < 2 * LEAST_BLOCKS || pt_clock_seconds() - start < enough);
+         i++) {
+        pt_bench_limit *limit = i % 2 ? &b->all : &b->alone;
+        double before = pt_clock_seconds();
+        int64_t blocks = (int64_t)limit->threads * 4 * BESIDE_BLOCKS;
+        double flop = pt_device_cpu_fma(b->device, limit == &b->alone, blocks);
+        s = pt_bench_add_sample(&limit->flop_rate, flop / (pt_clock_seconds() - before), err);
+    }
+    return s;
+}
+
+static pt_status measure_triad(pt_bench *b, pt_error *err)
+{
+    int64_t n[4] = {b->options.array_bytes / 4, 0, 0, 0};
+    pt_bench_memory memory = {.device = b->device, .err = err};
+    pt_tensor a = pt_bench_floats(&memory, 1, n), x = pt_bench_floats(&memory, 1, n),
+              y = pt_bench_floats(&memory, 1, n);
+    pt_status s = memory.status;
+    double start = pt_clock_seconds(), enough = 2 * b->options.seconds;
+    for (int i = 0; s == PT_OK && (i < 2 * LEAST_BLOCKS || pt_clock_seconds() - start < enough);
+         i++) {
+        pt_bench_limit *limit = i % 2 ? &b->all : &b->alone;
+        double before = pt_clock_seconds();
+        double bytes = pt_device_cpu_triad(b->device, limit == &b->alone, &a, &x, &y);
+        s = pt_bench_add_sample(&limit->byte_rate, bytes / (pt_clock_seconds() - before), err);
+    }
+    pt_bench_release(&memory);
+    return s;
+}
+
+pt_status pt_bench_begin(pt_bench *b, pt_device *device, const pt_bench_options *options,
+                         pt_error *err)
+{
+    *b = (pt_bench){.device = device, .options = *options};
+    if (!(options->seconds >= 0.001 && options->seconds <= 3600))
+        return pt_fail(err, PT_BAD_INPUT, "--seconds is %g, it must be 0.001 to 3600",
+                       options->seconds);
+    if (options->array_bytes < 1 << 16 || options->array_bytes > (int64_t)1 << 36)
+        return pt_fail(err, PT_BAD_INPUT, "--array-mb must be 1 to 65536");
+    b->alone.threads = 1;
+    b->all.threads = pt_pool_threads(pt_device_cpu_pool(device));
+    pt_status s = measure_peak(b, err);
+    if (s == PT_OK) s = measure_triad(b, err);
+    pt_bench_settle(&b->alone.flop_rate);
+    pt_bench_settle(&b->all.flop_rate);
+    pt_bench_settle(&b->alone.byte_rate);
+    pt_bench_settle(&b->all.byte_rate);
+    return s;
+}
+
+static void free_limit(pt_bench_limit *limit)
+{
+    pt_free(limit->flop_rate.value);
+    pt_free(limit->byte_rate.value);
+}
+
+void pt_bench_end(pt_bench *b)
+{
+    for (int64_t i = 0; i < b->n_rows; i++) {
+        pt_free(b->rows[i]->seconds.value);
+        pt_free(b->rows[i]->beside.value);
+        pt_free(b->rows[i]);
+    }
+    pt_free(b->rows);
+    free_limit(&b->alone);
+    free_limit(&b->all);
+    *b = (pt_bench){0};
+}

@@ -1,0 +1,29 @@
+/* A training run whose steps can be called one by one. SPDX-License-Identifier: MIT */
+#ifndef PT_BENCH_STEPS_H
+#define PT_BENCH_STEPS_H
+
+#include "bench/measure.h"
+#include "train/trainer.h"
+
+typedef struct pt_bench_steps {
+    pt_trainer *trainer;
+    uint8_t *corpus; /* random bytes */
+    pt_model_config config;
+    int64_t B, T;
+    bool stepped; /* a step was reported */
+} pt_bench_steps;
+
+/* A run of the preset; gpt2 and larger with windows of 64 tokens. It must not move afterwards. */
+pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const pt_preset *preset,
+                               pt_error *err);
+void pt_bench_steps_end(pt_bench_steps *steps);
+/* One step: data, forward, backward, norm and clipping, AdamW, and the loss read back. ctx: the steps. */
+pt_status pt_bench_steps_call(void *ctx, pt_error *err);
+/* Names and amounts of one step into a row. */
+void pt_bench_steps_amounts(const pt_bench_steps *steps, pt_bench_row *row);
+
+/* The presets of a comma-separated list (or of `fallback`), at most 16; *n is their number. */
+pt_status pt_bench_presets(const char *list, const char *fallback, const pt_preset *out[16], int *n,
+                           pt_error *err);
+
+#endif
