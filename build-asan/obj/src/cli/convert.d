@@ -1,0 +1,32 @@
+/tmp/wt/bench/build-asan/obj/src/cli/convert.o: src/cli/convert.c \
+ src/base/atomic_file.h src/base/mem.h src/base/status.h src/base/clock.h \
+ src/cli/cli.h src/base/fs.h src/cli/options.h src/base/json.h \
+ src/base/arena.h src/base/strings.h src/base/format.h src/io/tinygpt.h \
+ src/io/sink.h src/model/model.h src/device/device.h src/base/threads.h \
+ src/tensor/op.h src/tensor/ops.def src/tensor/plan.h src/tensor/tensor.h \
+ src/model/config.h src/model/params.h src/io/safetensors.h \
+ src/model/facts.h
+src/base/atomic_file.h:
+src/base/mem.h:
+src/base/status.h:
+src/base/clock.h:
+src/cli/cli.h:
+src/base/fs.h:
+src/cli/options.h:
+src/base/json.h:
+src/base/arena.h:
+src/base/strings.h:
+src/base/format.h:
+src/io/tinygpt.h:
+src/io/sink.h:
+src/model/model.h:
+src/device/device.h:
+src/base/threads.h:
+src/tensor/op.h:
+src/tensor/ops.def:
+src/tensor/plan.h:
+src/tensor/tensor.h:
+src/model/config.h:
+src/model/params.h:
+src/io/safetensors.h:
+src/model/facts.h:

@@ -1,0 +1,21 @@
+/tmp/wt/bench/build-asan/obj/src/device/cpu/gemm_cpu.avx512.o: \
+ src/device/cpu/gemm_cpu.c src/device/cpu/gemm.h src/device/cpu/cpu.h \
+ src/base/maths.h src/device/device.h src/base/threads.h \
+ src/base/status.h src/tensor/op.h src/base/mem.h src/tensor/ops.def \
+ src/tensor/plan.h src/base/strings.h src/base/format.h \
+ src/tensor/tensor.h src/device/step_state.h src/device/cpu/simd.h
+src/device/cpu/gemm.h:
+src/device/cpu/cpu.h:
+src/base/maths.h:
+src/device/device.h:
+src/base/threads.h:
+src/base/status.h:
+src/tensor/op.h:
+src/base/mem.h:
+src/tensor/ops.def:
+src/tensor/plan.h:
+src/base/strings.h:
+src/base/format.h:
+src/tensor/tensor.h:
+src/device/step_state.h:
+src/device/cpu/simd.h:

@@ -1,0 +1,21 @@
+/tmp/wt/bench/build-asan/obj/src/infer/scorer.o: src/infer/scorer.c \
+ src/infer/scorer.h src/model/model.h src/device/device.h \
+ src/base/threads.h src/base/status.h src/tensor/op.h src/base/mem.h \
+ src/tensor/ops.def src/tensor/plan.h src/base/strings.h \
+ src/base/format.h src/tensor/tensor.h src/model/config.h \
+ src/model/params.h src/base/maths.h
+src/infer/scorer.h:
+src/model/model.h:
+src/device/device.h:
+src/base/threads.h:
+src/base/status.h:
+src/tensor/op.h:
+src/base/mem.h:
+src/tensor/ops.def:
+src/tensor/plan.h:
+src/base/strings.h:
+src/base/format.h:
+src/tensor/tensor.h:
+src/model/config.h:
+src/model/params.h:
+src/base/maths.h:

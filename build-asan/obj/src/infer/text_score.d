@@ -1,0 +1,23 @@
+/tmp/wt/bench/build-asan/obj/src/infer/text_score.o: \
+ src/infer/text_score.c src/infer/text_score.h src/infer/scorer.h \
+ src/model/model.h src/device/device.h src/base/threads.h \
+ src/base/status.h src/tensor/op.h src/base/mem.h src/tensor/ops.def \
+ src/tensor/plan.h src/base/strings.h src/base/format.h \
+ src/tensor/tensor.h src/model/config.h src/model/params.h \
+ src/text/bytes.h
+src/infer/text_score.h:
+src/infer/scorer.h:
+src/model/model.h:
+src/device/device.h:
+src/base/threads.h:
+src/base/status.h:
+src/tensor/op.h:
+src/base/mem.h:
+src/tensor/ops.def:
+src/tensor/plan.h:
+src/base/strings.h:
+src/base/format.h:
+src/tensor/tensor.h:
+src/model/config.h:
+src/model/params.h:
+src/text/bytes.h:

@@ -1,0 +1,14 @@
+/tmp/wt/bench/build-asan/obj/src/io/tinygpt_header.o: \
+ src/io/tinygpt_header.c src/base/maths.h src/io/tinygpt_internal.h \
+ src/io/tinygpt.h src/base/json.h src/base/arena.h src/base/mem.h \
+ src/base/status.h src/base/strings.h src/base/format.h src/io/sink.h
+src/base/maths.h:
+src/io/tinygpt_internal.h:
+src/io/tinygpt.h:
+src/base/json.h:
+src/base/arena.h:
+src/base/mem.h:
+src/base/status.h:
+src/base/strings.h:
+src/base/format.h:
+src/io/sink.h:

@@ -1,0 +1,26 @@
+/tmp/wt/bench/build-asan/obj/src/model/load_tinygpt.o: \
+ src/model/load_tinygpt.c src/model/load_tinygpt.h src/io/tinygpt.h \
+ src/base/json.h src/base/arena.h src/base/mem.h src/base/status.h \
+ src/base/strings.h src/base/format.h src/io/sink.h src/model/model.h \
+ src/device/device.h src/base/threads.h src/tensor/op.h \
+ src/tensor/ops.def src/tensor/plan.h src/tensor/tensor.h \
+ src/model/config.h src/model/params.h src/base/maths.h
+src/model/load_tinygpt.h:
+src/io/tinygpt.h:
+src/base/json.h:
+src/base/arena.h:
+src/base/mem.h:
+src/base/status.h:
+src/base/strings.h:
+src/base/format.h:
+src/io/sink.h:
+src/model/model.h:
+src/device/device.h:
+src/base/threads.h:
+src/tensor/op.h:
+src/tensor/ops.def:
+src/tensor/plan.h:
+src/tensor/tensor.h:
+src/model/config.h:
+src/model/params.h:
+src/base/maths.h:

@@ -1,0 +1,23 @@
+/tmp/wt/bench/build-asan/obj/src/ops/layernorm/layernorm_cpu.avx2_strict.o: \
+ src/ops/layernorm/layernorm_cpu.c src/device/cpu/chunks.h src/base/mem.h \
+ src/base/status.h src/base/threads.h src/device/cpu/cpu.h \
+ src/base/maths.h src/device/device.h src/tensor/op.h src/tensor/ops.def \
+ src/tensor/plan.h src/base/strings.h src/base/format.h \
+ src/tensor/tensor.h src/device/step_state.h src/device/cpu/simd.h \
+ src/ops/layernorm/layernorm.h
+src/device/cpu/chunks.h:
+src/base/mem.h:
+src/base/status.h:
+src/base/threads.h:
+src/device/cpu/cpu.h:
+src/base/maths.h:
+src/device/device.h:
+src/tensor/op.h:
+src/tensor/ops.def:
+src/tensor/plan.h:
+src/base/strings.h:
+src/base/format.h:
+src/tensor/tensor.h:
+src/device/step_state.h:
+src/device/cpu/simd.h:
+src/ops/layernorm/layernorm.h:
