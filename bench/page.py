@@ -21,7 +21,7 @@ def head(d):
     m = d["machine"]
     limits = "; ".join(f"{l['threads']} thread(s): peak {l['flop_per_second']['most'] / 1e9:.0f} GFLOP/s (median "
                        f"{l['flop_per_second']['median'] / 1e9:.0f}), memory {l['bytes_per_second']['most'] / 1e9:.1f} GB/s"
-                       for l in d["limits"])
+                       for l in {x["threads"]: x for x in d["limits"]}.values())
     return (f"{m['processor']}, {m['cores']} cores, {m['isa']}; load {m['load']:.1f}; {d['date'][:10]}; posttrain "
             f"{d['version']}. {limits}.\n")
 

@@ -297,8 +297,10 @@ def main():
     arguments.variants = arguments.variants.split(",")
     git = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
     data = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "command": f"make bench-peers PEERS_ARGS='--sizes {arguments.sizes} --threads {arguments.threads} --variants "
-                       f"{','.join(v.replace(' ', chr(92) + ' ') for v in arguments.variants)} --seconds {arguments.seconds:g} --block {arguments.block:g}'", "commit": git.stdout.strip() or "unknown",
+            "command": f"make bench-peers PEERS_ARGS='--sizes {arguments.sizes} --threads {arguments.threads} "
+                       f"--variants \"{','.join(arguments.variants)}\" --seconds {arguments.seconds:g} "
+                       f"--block {arguments.block:g}'",
+            "commit": git.stdout.strip() or "unknown",
             "machine": {"processor": cpu_model(), "cores": os.cpu_count(), "system": platform.platform()},
             "python": platform.python_version(), "variants": arguments.variants, "results": []}
     for size in arguments.sizes.split(","):

@@ -1,8 +1,8 @@
 /* Measuring: how fast the products, the ops and whole training steps are on this machine, beside what it can do at most.
  *
  * Every figure is taken from blocks of calls, after a warm-up, on random data. Between two blocks the processor's peak is
- * measured for about a millisecond, so a figure can be judged by what the machine gave in that very moment; on a
- * machine with other load that is the figure to trust.
+ * measured for about a millisecond, so a figure can be judged by what the machine gave in that moment. That is fair while
+ * other work takes a steady part of the machine, not where more threads want to run than there are processors.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_BENCH_BENCH_H
 #define PT_BENCH_BENCH_H

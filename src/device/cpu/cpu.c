@@ -97,7 +97,8 @@ static pt_status pick_isa(const char *wanted, const isa_entry **out, pt_error *e
     for (int i = 0, n = 0; i < N_ISAS; i++)
         n += (int)pt_format(known + n, sizeof known - (size_t)n, " %s", isa_entries[i].name);
     return pt_fail(err, wanted && !is_isa(wanted) ? PT_BAD_INPUT : PT_UNSUPPORTED,
-                   "this build has no instruction set '%s'; it has%s", wanted, known);
+                   "this build has no instruction set '%s'; it has%s", wanted ? wanted : "?",
+                   known);
 }
 
 static bool cpu_supports(const pt_device *device, pt_op op, pt_pass pass)

@@ -1,5 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/arena.o: src/base/arena.c \
-  src/base/arena.h src/base/mem.h src/base/status.h
-src/base/arena.h:
-src/base/mem.h:
-src/base/status.h:

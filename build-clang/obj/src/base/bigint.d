@@ -1,5 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/bigint.o: src/base/bigint.c \
-  src/base/bigint.h src/base/mem.h src/base/status.h
-src/base/bigint.h:
-src/base/mem.h:
-src/base/status.h:

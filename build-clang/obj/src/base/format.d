@@ -1,8 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/format.o: src/base/format.c \
-  src/base/format.h src/base/status.h src/base/decimal.h \
-  src/base/maths.h src/base/mem.h
-src/base/format.h:
-src/base/status.h:
-src/base/decimal.h:
-src/base/maths.h:
-src/base/mem.h:

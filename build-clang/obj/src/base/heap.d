@@ -1,5 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/heap.o: src/base/heap.c \
-  src/base/heap.h src/base/mem.h src/base/status.h
-src/base/heap.h:
-src/base/mem.h:
-src/base/status.h:

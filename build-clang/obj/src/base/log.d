@@ -1,9 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/log.o: src/base/log.c \
-  src/base/log.h src/base/status.h src/base/format.h src/base/platform.h \
-  src/base/strings.h src/base/mem.h
-src/base/log.h:
-src/base/status.h:
-src/base/format.h:
-src/base/platform.h:
-src/base/strings.h:
-src/base/mem.h:

@@ -1,4 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/maths.o: src/base/maths.c \
-  src/base/maths.h src/base/maths_internal.h
-src/base/maths.h:
-src/base/maths_internal.h:

@@ -1,3 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/maths_half.o: \
-  src/base/maths_half.c src/base/maths.h
-src/base/maths.h:

@@ -1,6 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/maths_trig.o: \
-  src/base/maths_trig.c src/base/maths_internal.h src/base/maths.h \
-  src/base/wide.h
-src/base/maths_internal.h:
-src/base/maths.h:
-src/base/wide.h:

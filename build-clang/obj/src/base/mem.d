@@ -1,5 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/mem.o: src/base/mem.c \
-  src/base/mem.h src/base/status.h src/base/platform.h
-src/base/mem.h:
-src/base/status.h:
-src/base/platform.h:

@@ -1,3 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/platform_posix.o: \
-  src/base/platform_posix.c src/base/platform.h
-src/base/platform.h:

@@ -1,5 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/status.o: src/base/status.c \
-  src/base/status.h src/base/format.h src/base/mem.h
-src/base/status.h:
-src/base/format.h:
-src/base/mem.h:

@@ -1,6 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/base/strings.o: src/base/strings.c \
-  src/base/strings.h src/base/format.h src/base/status.h src/base/mem.h
-src/base/strings.h:
-src/base/format.h:
-src/base/status.h:
-src/base/mem.h:

@@ -1,7 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/io/sink.o: src/io/sink.c src/io/sink.h \
-  src/base/strings.h src/base/format.h src/base/status.h src/base/mem.h
-src/io/sink.h:
-src/base/strings.h:
-src/base/format.h:
-src/base/status.h:
-src/base/mem.h:

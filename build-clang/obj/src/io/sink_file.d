@@ -1,9 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/io/sink_file.o: src/io/sink_file.c \
-  src/base/atomic_file.h src/base/mem.h src/base/status.h src/io/sink.h \
-  src/base/strings.h src/base/format.h
-src/base/atomic_file.h:
-src/base/mem.h:
-src/base/status.h:
-src/io/sink.h:
-src/base/strings.h:
-src/base/format.h:

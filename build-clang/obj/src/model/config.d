@@ -1,5 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/model/config.o: src/model/config.c \
-  src/model/config.h src/base/mem.h src/base/status.h
-src/model/config.h:
-src/base/mem.h:
-src/base/status.h:

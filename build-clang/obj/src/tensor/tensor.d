@@ -1,6 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/tensor/tensor.o: src/tensor/tensor.c \
-  src/tensor/tensor.h src/base/mem.h src/base/status.h src/base/format.h
-src/tensor/tensor.h:
-src/base/mem.h:
-src/base/status.h:
-src/base/format.h:

@@ -1,5 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/text/bytes.o: src/text/bytes.c \
-  src/text/bytes.h src/base/mem.h src/base/status.h
-src/text/bytes.h:
-src/base/mem.h:
-src/base/status.h:

@@ -1,9 +1,0 @@
-/tmp/wt/bench/build-clang/obj/src/train/options.o: src/train/options.c \
-  src/train/options.h src/infer/sampler.h src/base/mem.h \
-  src/base/status.h src/train/schedule.h src/text/bytes.h
-src/train/options.h:
-src/infer/sampler.h:
-src/base/mem.h:
-src/base/status.h:
-src/train/schedule.h:
-src/text/bytes.h:
