@@ -56,7 +56,8 @@ static void expand(double value, digits *out)
         out->text[0] = '0';
         return;
     }
-    int zeros = __builtin_ctzll(m);
+    int zeros = __builtin_ctzll(m); /* 0 to 63, since m is not 0 */
+    /* cppcheck-suppress [shiftNegative, signConversionCond] */
     pt_big_set(&big, m >> zeros);
     e += zeros;
     if (e >= 0) pt_big_shift_left(&big, e);
@@ -98,7 +99,7 @@ static void round_digits(digits *d, int keep)
 
 int pt_double_digits(double value, int n_digits, char *out)
 {
-    digits d;
+    digits d = {.n = 0};
     expand(value, &d);
     round_digits(&d, n_digits);
     memcpy(out, d.text, (size_t)d.n);
@@ -108,7 +109,7 @@ int pt_double_digits(double value, int n_digits, char *out)
 
 int pt_double_fixed(double value, int n_decimals, char *out)
 {
-    digits d;
+    digits d = {.n = 0};
     expand(value, &d);
     round_digits(&d, d.exponent + 1 + n_decimals);
     if (d.n == 0) d.exponent = 0;
@@ -308,7 +309,7 @@ static size_t shortest(double value, uint64_t bits, const pt_binary_format *form
         memcpy(out + n, "inf", 3);
         n += 3;
     } else {
-        digits d;
+        digits d = {.n = 0};
         if (!short_decimal(pt_fabs(value), bits, format, &d)) free_format_digits(bits, format, &d);
         bool scientific = d.exponent < -4 || d.exponent >= (format->precision == 53 ? 17 : 9);
         n += scientific ? write_scientific(&d, out + n) : write_positional(&d, out + n);

@@ -87,7 +87,7 @@ typedef struct shown {
 
 static shown show(const char *text, size_t n)
 {
-    shown s;
+    shown s = {0};
     size_t most = sizeof s.text - 4, len = n < most ? n : most;
     for (size_t i = 0; i < len; i++) s.text[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
     pt_format(s.text + len, sizeof s.text - len, "%s", n > most ? "..." : "");

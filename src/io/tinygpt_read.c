@@ -22,7 +22,7 @@ typedef struct shown {
 /* A value of the header for a message: short, and nothing that a terminal would obey. */
 static shown show_bytes(const char *text, size_t n)
 {
-    shown s;
+    shown s = {0};
     size_t most = sizeof s.text - 4, len = n < most ? n : most;
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
