@@ -1,7 +1,8 @@
 # posttrain: one GNU Makefile, no generator. `make help` lists the targets.
 # Adding a source file needs no edit here: sources are found by name.
 #   src/**/x.c        compiled once          x_ref.c  compiled for float and for double storage
-#   src/**/x_cpu.c    compiled once per instruction set        x_test.c  a test program of its own
+#   src/**/x_cpu.c    compiled once per instruction set; twice where it names PT_KERNEL (for storage in bf16)
+#   src/**/x_test.c   a test program of its own
 
 BUILD ?= build
 CC ?= cc
@@ -31,19 +32,25 @@ ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma -mf16c \
                     -mprefer-vector-width=512
 ISA_FLAGS_neon :=
-ISA_DEFS := $(foreach i,$(ISAS),-DPT_HAVE_ISA_$(i)=1)
+ISA_FLAGS_amx := $(ISA_FLAGS_avx512) -mamx-tile -mamx-bf16 -DPT_ISA_avx512=1
+# Those with kernels for activations stored in bf16. amx: the f32 kernels are those of avx512.
+BF16_ISAS := $(filter-out %_strict,$(ISAS)) $(if $(filter avx512,$(ISAS)),amx)
+ISA_DEFS := $(foreach i,$(ISAS) $(filter amx,$(BF16_ISAS)),-DPT_HAVE_ISA_$(i)=1)
 
 SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TESTS := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*_test.c))
 FUZZ := $(sort $(wildcard fuzz/fuzz_*.c))
 REF := $(filter %_ref.c,$(SRC))
 CPU := $(filter %_cpu.c,$(SRC))
+CPU_BF16 := $(shell grep -l PT_KERNEL $(CPU))
 CLI := $(filter src/cli/%,$(SRC))
 PLAIN := $(filter-out $(REF) $(CPU) $(CLI) %_test.c src/wasm/% %/platform_wasm.c %/freestanding.c,$(SRC))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%$(2).o,$(1))
 LIB_OBJ := $(call obj,$(PLAIN),) $(call obj,$(REF),.f32) $(call obj,$(REF),.f64) \
-           $(foreach i,$(ISAS),$(call obj,$(CPU),.$(i)))
+           $(foreach i,$(ISAS),$(call obj,$(CPU),.$(i))) \
+           $(foreach i,$(BF16_ISAS),$(call obj,$(CPU_BF16),.$(i).bf16)) \
+           $(if $(filter amx,$(BF16_ISAS)),$(call obj,$(filter src/device/cpu/gemm%,$(CPU)),.amx))
 CLI_OBJ := $(call obj,$(CLI),)
 TEST_BIN := $(addprefix $(BUILD)/tests/,$(notdir $(TESTS:.c=)))
 LIB := $(BUILD)/libposttrain.a
@@ -72,8 +79,10 @@ define isa_rule
 $(BUILD)/obj/%_cpu.$(1).o: %_cpu.c
 	$$(COMPILE) -DPT_ISA=$(1) -DPT_ISA_$(1:_strict=)=1 $$(ISA_FLAGS_$(1:_strict=)) \
 	    $(if $(filter %_strict,$(1)),-DPT_STRICT=1)
+$(BUILD)/obj/%_cpu.$(1).bf16.o: %_cpu.c
+	$$(COMPILE) -DPT_STORED_BF16=1 -DPT_ISA=$(1) -DPT_ISA_$(1)=1 $$(ISA_FLAGS_$(1))
 endef
-$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+$(foreach i,$(sort $(ISAS) $(BF16_ISAS)),$(eval $(call isa_rule,$(i))))
 $(BUILD)/obj/%.o: %.c
 	$(COMPILE)
 

@@ -39,6 +39,9 @@ void pt_platform_pause(void); /* a short spin hint */
 void pt_platform_wait(atomic_uint *word, unsigned expected);
 void pt_platform_wake(atomic_uint *word);
 
+/* True when this process may use the processor's AMX tiles for bf16, which Linux grants on request (x86-64). */
+bool pt_platform_allow_amx(void);
+
 /* A cheap environment look-up; NULL when unset or where there is no environment. */
 const char *pt_platform_env(const char *name);
 

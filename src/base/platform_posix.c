@@ -367,3 +367,24 @@ void pt_platform_wake(atomic_uint *word)
     pthread_mutex_unlock(&slot->mutex);
 }
 #endif
+
+/* ---- AMX ----
+ * https://docs.kernel.org/arch/x86/xstate.html */
+#if defined(__linux__) && defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+
+#define REQUEST_XSTATE 0x1023 /* ARCH_REQ_XCOMP_PERM */
+#define XSTATE_TILES 18
+#define CPUID_AMX_BF16 (1u << 22) /* leaf 7, edx */
+#define CPUID_AMX_TILE (1u << 24)
+
+bool pt_platform_allow_amx(void)
+{
+    unsigned a, b, c, d, wanted = CPUID_AMX_BF16 | CPUID_AMX_TILE;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & wanted) != wanted) return false;
+    return syscall(SYS_arch_prctl, REQUEST_XSTATE, XSTATE_TILES) == 0;
+}
+#else
+bool pt_platform_allow_amx(void) { return false; }
+#endif

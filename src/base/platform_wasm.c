@@ -177,3 +177,5 @@ void pt_platform_wait(atomic_uint *word, unsigned expected) { (void)word, (void)
 void pt_platform_wake(atomic_uint *word) { (void)word; }
 
 #endif
+
+bool pt_platform_allow_amx(void) { return false; }

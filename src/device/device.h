@@ -59,6 +59,7 @@ struct pt_device {
     const char *name;   /* "ref", "cpu", … */
     const char *detail; /* instruction set or adapter, for people */
     pt_dtype compute;   /* dtype of weights and activations: f32, or f64 on ref */
+    bool bf16;          /* matrix weights and activations may also be stored in bf16 */
     int64_t allocated_bytes;
     int64_t overhead_bytes; /* host memory the device itself takes: thread scratch */
     pt_launch_hook hook;
@@ -111,8 +112,9 @@ pt_status pt_device_ref_new(pt_device **out, pt_dtype dtype, pt_error *err);
 
 typedef struct pt_cpu_options {
     int threads; /* 0 = every processor */
-    /* NULL = the best this machine has; else "base", "avx2", "avx512", "neon", or one of the last
-     * three with "-strict": without fused multiply-adds, which gives the bits of base. */
+    /* NULL = the best this machine has; else "base", "avx2", "avx512", "neon", or one of the last three
+     * with "-strict": without fused multiply-adds, which gives the bits of base; or "amx": avx512, with tile
+     * registers for what is stored in bf16. */
     const char *isa;
 } pt_cpu_options;
 /* BAD_INPUT for an unknown isa, UNSUPPORTED for one this machine or build lacks. */

@@ -45,6 +45,17 @@ void pt_need_real(pt_op_check *c, const pt_tensor *t, const char *name)
     else fail_tensor(c, name, "must be f32 or f64, is", t);
 }
 
+void pt_need_stored(pt_op_check *c, const pt_tensor *t, const char *name)
+{
+    if (pt_present(t) && t->dtype == PT_BF16 && t->buffer->device->bf16) need(c, t, PT_BF16, name);
+    else pt_need_real(c, t, name);
+    if (c->status) return;
+    if (c->stored && t->dtype != c->stored_dtype)
+        fail_tensor(c, name, "must have the dtype of the others:", t);
+    c->stored = true;
+    c->stored_dtype = t->dtype;
+}
+
 void pt_need_ints(pt_op_check *c, const pt_tensor *t, const char *name)
 {
     need(c, t, PT_I32, name);
@@ -58,6 +69,16 @@ void pt_need_bytes(pt_op_check *c, const pt_tensor *t, const char *name)
 void pt_may_real(pt_op_check *c, const pt_tensor *t, const char *name)
 {
     if (pt_present(t)) pt_need_real(c, t, name);
+}
+
+void pt_may_stored(pt_op_check *c, const pt_tensor *t, const char *name)
+{
+    if (pt_present(t)) pt_need_stored(c, t, name);
+}
+
+void pt_may_bf16(pt_op_check *c, const pt_tensor *t, const char *name)
+{
+    if (pt_present(t)) need(c, t, PT_BF16, name);
 }
 
 void pt_may_ints(pt_op_check *c, const pt_tensor *t, const char *name)

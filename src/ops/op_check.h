@@ -14,6 +14,8 @@ typedef struct pt_op_check {
     pt_error *err;
     pt_status status;        /* PT_OK until something failed */
     const pt_device *device; /* of the first tensor; all must live there */
+    bool stored;             /* a stored tensor was seen, of this dtype: */
+    pt_dtype stored_dtype;
 } pt_op_check;
 
 /* Fails with INTERNAL naming op, tensor and shapes: a wrong shape is a bug of the caller, but one
@@ -26,12 +28,17 @@ bool pt_in_bounds(const pt_tensor *t);
 void pt_want(pt_op_check *c, bool condition, const char *what, const pt_tensor *t);
 
 /* Present, well formed (rank, dimensions >= 1, aligned offset), on the same device as the others and of
- * the dtype: real = what the device computes in, ints = i32, bytes = u8. */
+ * the dtype: real = what the device computes in, ints = i32, bytes = u8, bf16.
+ * stored = activations and matrix weights: what the device computes in, or bf16 where the device has that; all
+ * of one call alike. */
 void pt_need_real(pt_op_check *c, const pt_tensor *t, const char *name);
+void pt_need_stored(pt_op_check *c, const pt_tensor *t, const char *name);
 void pt_need_ints(pt_op_check *c, const pt_tensor *t, const char *name);
 void pt_need_bytes(pt_op_check *c, const pt_tensor *t, const char *name);
 /* The same, or absent. */
 void pt_may_real(pt_op_check *c, const pt_tensor *t, const char *name);
+void pt_may_stored(pt_op_check *c, const pt_tensor *t, const char *name);
+void pt_may_bf16(pt_op_check *c, const pt_tensor *t, const char *name);
 void pt_may_ints(pt_op_check *c, const pt_tensor *t, const char *name);
 /* A step state (device/step_state.h). */
 void pt_need_state(pt_op_check *c, const pt_tensor *t);

@@ -250,6 +250,7 @@ static inline double op_get(const pt_tensor *t, int64_t i)
     case PT_F64: return ((const double *)p)[i];
     case PT_I32: return ((const int32_t *)p)[i];
     case PT_U8: return ((const uint8_t *)p)[i];
+    case PT_BF16: return (double)pt_float_from_bf16(((const uint16_t *)p)[i]);
     default: return (double)((const float *)p)[i];
     }
 }
@@ -261,6 +262,7 @@ static inline void op_put(const pt_tensor *t, int64_t i, double v)
     case PT_F64: ((double *)p)[i] = v; break;
     case PT_I32: ((int32_t *)p)[i] = (int32_t)v; break;
     case PT_U8: ((uint8_t *)p)[i] = (uint8_t)v; break;
+    case PT_BF16: ((uint16_t *)p)[i] = pt_bf16_from_float((float)v); break;
     default: ((float *)p)[i] = (float)v;
     }
 }

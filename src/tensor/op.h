@@ -19,6 +19,7 @@ typedef struct pt_op_info {
     int n_tensors; /* the argument struct begins with this many pt_tensor */
     bool has_backward;
     bool has_cpu;
+    bool has_cpu_bf16; /* also for activations stored in bf16 */
     const char *formula;
 } pt_op_info;
 

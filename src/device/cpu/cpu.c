@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "device/cpu/cpu.h"
 
+#include "base/platform.h"
 #include "base/strings.h"
 #include "device/cpu/isa_table.h"
 #include "device/host_memory.h"
@@ -9,7 +10,7 @@
 typedef struct cpu_device {
     pt_device base;
     pt_pool *pool;
-    pt_kernel_table table;
+    pt_kernel_table table, table_bf16;
     pt_cpu_probes probes;
 } cpu_device;
 
@@ -19,32 +20,36 @@ typedef struct isa_entry {
     const char *name;
     void (*fill)(pt_kernel_table *table);
     void (*probes)(pt_cpu_probes *probes);
+    void (*fill_bf16)(pt_kernel_table *table); /* NULL: no activations in bf16 */
 } isa_entry;
 
 /* Worst first; the strict ones are only taken by name. */
 static const isa_entry isa_entries[] = {
 #if defined(__wasm__)
-    {"wasm", pt_isa_table_cpu_wasm, pt_probes_cpu_wasm},
+    {"wasm", pt_isa_table_cpu_wasm, pt_probes_cpu_wasm, NULL},
 #else
-    {"base", pt_isa_table_cpu_base, pt_probes_cpu_base},
+    {"base", pt_isa_table_cpu_base, pt_probes_cpu_base, pt_isa_table_bf16_cpu_base},
 #endif
 #ifdef PT_HAVE_ISA_neon_strict
-    {"neon-strict", pt_isa_table_cpu_neon_strict, pt_probes_cpu_neon_strict},
+    {"neon-strict", pt_isa_table_cpu_neon_strict, pt_probes_cpu_neon_strict, NULL},
 #endif
 #ifdef PT_HAVE_ISA_avx2_strict
-    {"avx2-strict", pt_isa_table_cpu_avx2_strict, pt_probes_cpu_avx2_strict},
+    {"avx2-strict", pt_isa_table_cpu_avx2_strict, pt_probes_cpu_avx2_strict, NULL},
 #endif
 #ifdef PT_HAVE_ISA_avx512_strict
-    {"avx512-strict", pt_isa_table_cpu_avx512_strict, pt_probes_cpu_avx512_strict},
+    {"avx512-strict", pt_isa_table_cpu_avx512_strict, pt_probes_cpu_avx512_strict, NULL},
 #endif
 #ifdef PT_HAVE_ISA_avx2
-    {"avx2", pt_isa_table_cpu_avx2, pt_probes_cpu_avx2},
+    {"avx2", pt_isa_table_cpu_avx2, pt_probes_cpu_avx2, pt_isa_table_bf16_cpu_avx2},
 #endif
 #ifdef PT_HAVE_ISA_avx512
-    {"avx512", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512},
+    {"avx512", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512, pt_isa_table_bf16_cpu_avx512},
+#endif
+#ifdef PT_HAVE_ISA_amx /* avx512, and tiles for what is stored in bf16 */
+    {"amx", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512, pt_isa_table_bf16_cpu_amx},
 #endif
 #ifdef PT_HAVE_ISA_neon
-    {"neon", pt_isa_table_cpu_neon, pt_probes_cpu_neon},
+    {"neon", pt_isa_table_cpu_neon, pt_probes_cpu_neon, pt_isa_table_bf16_cpu_neon},
 #endif
 };
 #define N_ISAS ((int)(sizeof isa_entries / sizeof isa_entries[0]))
@@ -52,6 +57,7 @@ static const isa_entry isa_entries[] = {
 static bool machine_has(const char *isa)
 {
 #if defined(__x86_64__)
+    if (strcmp(isa, "amx") == 0) return machine_has("avx512") && pt_platform_allow_amx();
     if (pt_str_starts(isa, "avx2"))
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (pt_str_starts(isa, "avx512"))
@@ -76,8 +82,9 @@ const char *const *pt_device_cpu_isas(void)
 /* One that this program knows, in whichever build. */
 static bool is_isa(const char *name)
 {
-    static const char *const known[] = {"base",        "avx2",          "avx512",      "neon",
-                                        "avx2-strict", "avx512-strict", "neon-strict", "wasm"};
+    static const char *const known[] = {"base",        "avx2",        "avx512",
+                                        "neon",        "avx2-strict", "avx512-strict",
+                                        "neon-strict", "wasm",        "amx"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i]) == 0) return true;
     return false;
@@ -106,12 +113,23 @@ static bool cpu_supports(const pt_device *device, pt_op op, pt_pass pass)
     return ((const cpu_device *)device)->table.kernel[op][pass] != NULL;
 }
 
+/* Ops with kernels for both are checked: all that they store is of one dtype. */
+static bool stores_bf16(pt_op op, const void *args)
+{
+    const pt_tensor *t = args;
+    const pt_op_info *info = pt_op_info_of(op);
+    for (int i = 0; i < info->n_tensors && info->has_cpu_bf16; i++)
+        if (pt_present(&t[i]) && t[i].dtype == PT_BF16) return true;
+    return false;
+}
+
 static pt_status cpu_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
                             size_t args_bytes, pt_error *err)
 {
     (void)args_bytes;
     cpu_device *cpu = (cpu_device *)device;
-    pt_kernel kernel = cpu->table.kernel[op][pass];
+    const pt_kernel_table *table = stores_bf16(op, args) ? &cpu->table_bf16 : &cpu->table;
+    pt_kernel kernel = table->kernel[op][pass];
     if (!kernel) return pt_device_require(device, op, pass, err);
     kernel(args, cpu->pool);
     return PT_OK;
@@ -158,6 +176,8 @@ pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_e
     cpu->table = pt_ref_table_f32;
     isa->fill(&cpu->table);
     isa->probes(&cpu->probes);
+    cpu->base.bf16 = isa->fill_bf16 != NULL;
+    if (isa->fill_bf16) isa->fill_bf16(&cpu->table_bf16);
     *out = &cpu->base;
     return PT_OK;
 }

@@ -20,6 +20,14 @@
 /* PT_CPU(linear_fwd) is pt_linear_fwd_cpu_avx2 … Kernels: NAME_fwd and NAME_bwd. */
 #define PT_CPU(name) PT_CPU_PASTE(name, PT_ISA)
 
+/* Ops whose activations may be stored in bf16 (ops.def: cpu 2) compile their x_cpu.c once more, with PT_STORED_BF16. Their
+ * kernels are named PT_KERNEL(linear_fwd): pt_linear_fwd_cpu_avx2 or pt_linear_fwd_bf16_cpu_avx2. */
+#if defined(PT_STORED_BF16)
+#define PT_KERNEL(name) PT_CPU(name##_bf16)
+#else
+#define PT_KERNEL(name) PT_CPU(name)
+#endif
+
 /* Private scratch of each pool thread of the cpu device: packing buffers and tiles. */
 #define PT_CPU_SCRATCH_BYTES (1536 * 1024)
 

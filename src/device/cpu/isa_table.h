@@ -5,7 +5,8 @@
 
 #include "device/cpu/probe.h"
 
-/* Overwrites the entries that this instruction set has kernels for. */
+/* Overwrites the entries that this instruction set has kernels for. Those named bf16: the kernels of activations
+ * that are stored in bf16, of the ops that ops.def gives a 2. */
 void pt_isa_table_cpu_base(pt_kernel_table *table);
 void pt_isa_table_cpu_avx2(pt_kernel_table *table);
 void pt_isa_table_cpu_avx2_strict(pt_kernel_table *table);
@@ -14,6 +15,12 @@ void pt_isa_table_cpu_neon_strict(pt_kernel_table *table);
 void pt_isa_table_cpu_avx512(pt_kernel_table *table);
 void pt_isa_table_cpu_neon(pt_kernel_table *table);
 void pt_isa_table_cpu_wasm(pt_kernel_table *table);
+
+void pt_isa_table_bf16_cpu_base(pt_kernel_table *table);
+void pt_isa_table_bf16_cpu_avx2(pt_kernel_table *table);
+void pt_isa_table_bf16_cpu_avx512(pt_kernel_table *table);
+void pt_isa_table_bf16_cpu_amx(pt_kernel_table *table);
+void pt_isa_table_bf16_cpu_neon(pt_kernel_table *table);
 
 /* Its measures of the processor. */
 void pt_probes_cpu_base(pt_cpu_probes *probes);

@@ -62,6 +62,14 @@ PT_SIMD pt_fp fp_select_lt_u32(pt_ip a, pt_ip b, pt_fp x, pt_fp y)
 PT_SIMD pt_ip ip_set1(uint32_t x) { return _mm512_set1_epi32((int32_t)x); }
 PT_SIMD pt_ip ip_load(const uint32_t *p) { return _mm512_loadu_si512(p); }
 PT_SIMD void ip_store(uint32_t *p, pt_ip a) { _mm512_storeu_si512(p, a); }
+PT_SIMD pt_ip ip_load_u16(const uint16_t *p)
+{
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i_u *)p));
+}
+PT_SIMD void ip_store_u16(uint16_t *p, pt_ip a)
+{
+    _mm256_storeu_si256((__m256i_u *)p, _mm512_cvtepi32_epi16(a));
+}
 PT_SIMD pt_ip ip_add(pt_ip a, pt_ip b) { return _mm512_add_epi32(a, b); }
 PT_SIMD pt_ip ip_sub(pt_ip a, pt_ip b) { return _mm512_sub_epi32(a, b); }
 PT_SIMD pt_ip ip_and(pt_ip a, pt_ip b) { return _mm512_and_si512(a, b); }
@@ -120,6 +128,15 @@ PT_SIMD pt_fp fp_select_lt(pt_fp a, pt_fp b, pt_fp x, pt_fp y)
 PT_SIMD pt_ip ip_set1(uint32_t x) { return _mm256_set1_epi32((int32_t)x); }
 PT_SIMD pt_ip ip_load(const uint32_t *p) { return _mm256_loadu_si256((const __m256i_u *)p); }
 PT_SIMD void ip_store(uint32_t *p, pt_ip a) { _mm256_storeu_si256((__m256i_u *)p, a); }
+PT_SIMD pt_ip ip_load_u16(const uint16_t *p)
+{
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i_u *)p));
+}
+PT_SIMD void ip_store_u16(uint16_t *p, pt_ip a)
+{
+    __m128i low = _mm256_castsi256_si128(a), high = _mm256_extracti128_si256(a, 1);
+    _mm_storeu_si128((__m128i_u *)p, _mm_packus_epi32(low, high));
+}
 PT_SIMD pt_ip ip_add(pt_ip a, pt_ip b) { return _mm256_add_epi32(a, b); }
 PT_SIMD pt_ip ip_sub(pt_ip a, pt_ip b) { return _mm256_sub_epi32(a, b); }
 PT_SIMD pt_ip ip_and(pt_ip a, pt_ip b) { return _mm256_and_si256(a, b); }
@@ -186,6 +203,8 @@ PT_SIMD pt_fp fp_select_lt_u32(pt_ip a, pt_ip b, pt_fp x, pt_fp y)
 PT_SIMD pt_ip ip_set1(uint32_t x) { return vdupq_n_u32(x); }
 PT_SIMD pt_ip ip_load(const uint32_t *p) { return vld1q_u32(p); }
 PT_SIMD void ip_store(uint32_t *p, pt_ip a) { vst1q_u32(p, a); }
+PT_SIMD pt_ip ip_load_u16(const uint16_t *p) { return vmovl_u16(vld1_u16(p)); }
+PT_SIMD void ip_store_u16(uint16_t *p, pt_ip a) { vst1_u16(p, vmovn_u32(a)); }
 PT_SIMD pt_ip ip_add(pt_ip a, pt_ip b) { return vaddq_u32(a, b); }
 PT_SIMD pt_ip ip_sub(pt_ip a, pt_ip b) { return vsubq_u32(a, b); }
 PT_SIMD pt_ip ip_and(pt_ip a, pt_ip b) { return vandq_u32(a, b); }
@@ -257,6 +276,11 @@ PT_SIMD pt_fp fp_select_lt_u32(pt_ip a, pt_ip b, pt_fp x, pt_fp y)
 PT_SIMD pt_ip ip_set1(uint32_t x) { return wasm_u32x4_splat(x); }
 PT_SIMD pt_ip ip_load(const uint32_t *p) { return wasm_v128_load(p); }
 PT_SIMD void ip_store(uint32_t *p, pt_ip a) { wasm_v128_store(p, a); }
+PT_SIMD pt_ip ip_load_u16(const uint16_t *p) { return wasm_u32x4_load16x4(p); }
+PT_SIMD void ip_store_u16(uint16_t *p, pt_ip a)
+{
+    wasm_v128_store64_lane(p, wasm_u16x8_narrow_i32x4(a, a), 0);
+}
 PT_SIMD pt_ip ip_add(pt_ip a, pt_ip b) { return wasm_i32x4_add(a, b); }
 PT_SIMD pt_ip ip_sub(pt_ip a, pt_ip b) { return wasm_i32x4_sub(a, b); }
 PT_SIMD pt_ip ip_and(pt_ip a, pt_ip b) { return wasm_v128_and(a, b); }
@@ -344,6 +368,11 @@ PT_SIMD pt_ip ip_load(const uint32_t *p)
     return a;
 }
 PT_SIMD void ip_store(uint32_t *p, pt_ip a) { __builtin_memcpy(p, &a, sizeof a); }
+PT_SIMD pt_ip ip_load_u16(const uint16_t *p) { return (pt_ip){p[0], p[1], p[2], p[3]}; }
+PT_SIMD void ip_store_u16(uint16_t *p, pt_ip a)
+{
+    for (int i = 0; i < 4; i++) p[i] = (uint16_t)a[i];
+}
 PT_SIMD pt_ip ip_add(pt_ip a, pt_ip b) { return a + b; }
 PT_SIMD pt_ip ip_sub(pt_ip a, pt_ip b) { return a - b; }
 PT_SIMD pt_ip ip_and(pt_ip a, pt_ip b) { return a & b; }
@@ -425,6 +454,9 @@ typedef struct pt_vi {
 PT_SIMD pt_vi pt_vi_set1(uint32_t x) { return PT_SPREAD(pt_vi, ip_set1, x); }
 PT_SIMD pt_vi pt_vi_load(const uint32_t *p) { return PT_LOAD(pt_vi, ip_load, p); }
 PT_SIMD void pt_vi_store(uint32_t *p, pt_vi a) { PT_STORE(ip_store, p, a); }
+/* Sixteen bits a lane: filled up with zeros; stored lanes must be below 2^16. */
+PT_SIMD pt_vi pt_vi_load_u16(const uint16_t *p) { return PT_LOAD(pt_vi, ip_load_u16, p); }
+PT_SIMD void pt_vi_store_u16(uint16_t *p, pt_vi a) { PT_STORE(ip_store_u16, p, a); }
 PT_SIMD pt_vi pt_vi_add(pt_vi a, pt_vi b) { return PT_EACH2(pt_vi, ip_add, a, b); }
 PT_SIMD pt_vi pt_vi_sub(pt_vi a, pt_vi b) { return PT_EACH2(pt_vi, ip_sub, a, b); }
 PT_SIMD pt_vi pt_vi_and(pt_vi a, pt_vi b) { return PT_EACH2(pt_vi, ip_and, a, b); }
@@ -437,20 +469,45 @@ PT_SIMD pt_vi pt_vi_mul_hi(pt_vi a, pt_vi b) { return PT_EACH2(pt_vi, ip_mul_hi,
 PT_SIMD pt_vi pt_vi_shl(pt_vi a, uint32_t n) { return PT_EACH_BY(pt_vi, ip_shl, a, n); }
 PT_SIMD pt_vi pt_vi_shr(pt_vi a, uint32_t n) { return PT_EACH_BY(pt_vi, ip_shr, a, n); }
 PT_SIMD pt_vi pt_vi_sar(pt_vi a, uint32_t n) { return PT_EACH_BY(pt_vi, ip_sar, a, n); }
+/* The quads of 16 bytes at p, p + step, p + 2 step, p + 3 step; p of any alignment, step in bytes. */
+PT_SIMD pt_vi pt_vi_load_quads_at(const void *p, int64_t step)
+{
+    const char *at = (const char *)p;
+#if PT_PART_LANES == 16
+    __m512i a = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i_u *)at));
+    a = _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(at + step)), 1);
+    a = _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(at + 2 * step)), 2);
+    return _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(at + 3 * step)), 3);
+#elif PT_PART_LANES == 8
+    return (pt_vi){_mm256_loadu2_m128i((const __m128i_u *)(at + step), (const __m128i_u *)at),
+                   _mm256_loadu2_m128i((const __m128i_u *)(at + 3 * step),
+                                       (const __m128i_u *)(at + 2 * step))};
+#else
+    pt_ip q[4];
+    for (int i = 0; i < 4; i++) __builtin_memcpy(&q[i], at + i * step, sizeof q[i]);
+    return (pt_vi){q[0], q[1], q[2], q[3]};
+#endif
+}
 /* The quads p[0…3], p[step…], p[2*step…], p[3*step…]. */
 PT_SIMD pt_vi pt_vi_load_quads(const uint32_t *p, int64_t step)
 {
+    return pt_vi_load_quads_at(p, 4 * step);
+}
+/* The reverse of load_quads_at. */
+PT_SIMD void pt_vi_store_quads_at(void *p, int64_t step, pt_vi a)
+{
+    char *at = (char *)p;
 #if PT_PART_LANES == 16
-    __m512i a = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i_u *)p));
-    a = _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + step)), 1);
-    a = _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + 2 * step)), 2);
-    return _mm512_inserti32x4(a, _mm_loadu_si128((const __m128i_u *)(p + 3 * step)), 3);
+    _mm_storeu_si128((__m128i_u *)at, _mm512_castsi512_si128(a));
+    _mm_storeu_si128((__m128i_u *)(at + step), _mm512_extracti32x4_epi32(a, 1));
+    _mm_storeu_si128((__m128i_u *)(at + 2 * step), _mm512_extracti32x4_epi32(a, 2));
+    _mm_storeu_si128((__m128i_u *)(at + 3 * step), _mm512_extracti32x4_epi32(a, 3));
 #elif PT_PART_LANES == 8
-    return (pt_vi){
-        _mm256_loadu2_m128i((const __m128i_u *)(p + step), (const __m128i_u *)p),
-        _mm256_loadu2_m128i((const __m128i_u *)(p + 3 * step), (const __m128i_u *)(p + 2 * step))};
+    _mm256_storeu2_m128i((__m128i_u *)(at + step), (__m128i_u *)at, a.p0);
+    _mm256_storeu2_m128i((__m128i_u *)(at + 3 * step), (__m128i_u *)(at + 2 * step), a.p1);
 #else
-    return (pt_vi){ip_load(p), ip_load(p + step), ip_load(p + 2 * step), ip_load(p + 3 * step)};
+    pt_ip q[4] = {a.p0, a.p1, a.p2, a.p3};
+    for (int i = 0; i < 4; i++) __builtin_memcpy(at + i * step, &q[i], sizeof q[i]);
 #endif
 }
 /* Transposes the 4 by 4 matrices that lanes 4k … 4k+3 of w[0] … w[3] make: afterwards lane 4k+i of w[j] is what
@@ -550,6 +607,50 @@ PT_SIMD pt_vf pt_vf_select_lt_u32(pt_vi a, pt_vi b, pt_vf x, pt_vf y)
 }
 /* To the nearest integer, ties to even; keeps the sign of zero. */
 PT_SIMD pt_vf pt_vf_round(pt_vf a) { return PT_EACH1(pt_vf, fp_round, a); }
+
+/* ---- bfloat16: the upper half of a float ----
+ * Rounded to nearest, ties to even, as pt_bf16_from_float does (base/maths.h). Integer arithmetic on every
+ * instruction set: the conversions of AVX512_BF16 take subnormals for zero. */
+PT_SIMD pt_vf pt_vf_load_bf16(const uint16_t *p)
+{
+    return pt_vf_from_bits(pt_vi_shl(pt_vi_load_u16(p), 16));
+}
+PT_SIMD pt_vi pt_vf_to_bf16(pt_vf a)
+{
+    pt_vi bits = pt_vf_bits(a), top = pt_vi_shr(bits, 16);
+    pt_vi half = pt_vi_add(pt_vi_and(top, pt_vi_set1(1)), pt_vi_set1(0x7fff));
+    pt_vi near = pt_vi_shr(pt_vi_add(bits, half), 16), quiet = pt_vi_or(top, pt_vi_set1(0x40));
+    pt_vi size = pt_vi_and(bits, pt_vi_set1(0x7fffffffu));
+    return pt_vf_bits(pt_vf_select_lt_u32(pt_vi_set1(0x7f800000u), size, pt_vf_from_bits(quiet),
+                                          pt_vf_from_bits(near)));
+}
+PT_SIMD void pt_vf_store_bf16(uint16_t *p, pt_vf a) { pt_vi_store_u16(p, pt_vf_to_bf16(a)); }
+/* The first n lanes, as pt_vf_load_n and pt_vf_store_n. */
+PT_SIMD pt_vi pt_vi_load_u16_n(const uint16_t *p, int64_t n)
+{
+#if defined(PT_ISA_avx512)
+    return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16((__mmask16)((1u << n) - 1), p));
+#else
+    uint16_t lanes[PT_LANES] = {0};
+    for (int64_t i = 0; i < n; i++) lanes[i] = p[i];
+    return pt_vi_load_u16(lanes);
+#endif
+}
+PT_SIMD pt_vf pt_vf_load_bf16_n(const uint16_t *p, int64_t n)
+{
+    return pt_vf_from_bits(pt_vi_shl(pt_vi_load_u16_n(p, n), 16));
+}
+PT_SIMD void pt_vf_store_bf16_n(uint16_t *p, pt_vf a, int64_t n)
+{
+#if defined(PT_ISA_avx512)
+    _mm256_mask_storeu_epi16(p, (__mmask16)((1u << n) - 1),
+                             _mm512_cvtepi32_epi16(pt_vf_to_bf16(a)));
+#else
+    uint16_t lanes[PT_LANES];
+    pt_vf_store_bf16(lanes, a);
+    for (int64_t i = 0; i < n; i++) p[i] = lanes[i];
+#endif
+}
 /* a * 2^n, rounded once, for finite integral n (any size) and a that is 0, inf, NaN or 2^-24 <= |a| <= 2^24. */
 PT_SIMD pt_vf pt_vf_scale2(pt_vf a, pt_vf n)
 {

@@ -10,7 +10,7 @@
 #define PT_SIMD_ROW_LIST(X)                                                                        \
     X(ZERO) X(SET1) X(ADD) X(SUB) X(MUL) X(DIV) X(MIN) X(MAX) X(NEG) X(ABS) X(SQRT) X(COPYSIGN)    \
     X(SELECT_LT) X(SELECT_GT) X(SELECT_LT_U32) X(ROUND) X(SCALE2) X(FROM_INT) X(SUM) X(MAX_ALL)    \
-    X(LOAD_N) X(STORE_N) X(FMA) X(FROM_BITS) X(BITS) X(TO_INT)                                     \
+    X(LOAD_N) X(STORE_N) X(FMA) X(FROM_BITS) X(BITS) X(TO_INT) X(BF16) X(BF16_N) X(BF16_STORE_N)   \
     X(I_SET1) X(I_ADD) X(I_SUB) X(I_AND) X(I_OR) X(I_XOR) X(I_MUL_LO) X(I_MUL_HI) X(I_SHL)         \
     X(I_SHR) X(I_SAR) X(I_TRANSPOSE0) X(I_TRANSPOSE1) X(I_TRANSPOSE2) X(I_TRANSPOSE3)
 /* clang-format on */

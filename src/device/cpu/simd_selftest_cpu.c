@@ -48,6 +48,18 @@ static void run_floats(pt_simd_selftest_args *args)
     memcpy(args->out[PT_SIMD_STORE_N], lanes, sizeof lanes);
 }
 
+/* Rounded and loaded again; the first n lanes loaded; the first n lanes stored over zeros. */
+static void run_bf16(pt_simd_selftest_args *args)
+{
+    uint16_t lanes[16], some[16] = {0};
+    pt_vf a = pt_vf_load(args->a);
+    pt_vf_store_bf16(lanes, a);
+    pt_vf_store_bf16_n(some, a, args->n);
+    put(args, PT_SIMD_BF16, pt_vf_load_bf16(lanes));
+    put(args, PT_SIMD_BF16_N, pt_vf_load_bf16_n(lanes, args->n));
+    put(args, PT_SIMD_BF16_STORE_N, pt_vf_load_bf16(some));
+}
+
 static void run_integers(pt_simd_selftest_args *args)
 {
     pt_vf a = pt_vf_load(args->a), c = pt_vf_load(args->c);
@@ -77,4 +89,5 @@ void PT_CPU(simd_selftest)(pt_simd_selftest_args *args)
 {
     run_floats(args);
     run_integers(args);
+    run_bf16(args);
 }

@@ -32,6 +32,7 @@ static selftest_fn selftest_of(const char *isa)
 #ifdef PT_HAVE_ISA_avx512
         {"avx512", pt_simd_selftest_cpu_avx512},
         {"avx512-strict", pt_simd_selftest_cpu_avx512_strict},
+        {"amx", pt_simd_selftest_cpu_avx512},
 #endif
 #ifdef PT_HAVE_ISA_neon
         {"neon", pt_simd_selftest_cpu_neon},
@@ -82,6 +83,9 @@ static void expect_floats(const pt_simd_selftest_args *s, int i, uint32_t want[P
     want[PT_SIMD_SCALE2] = bits(ldexpf(s->scale[i], (int)s->exponent[i]));
     want[PT_SIMD_LOAD_N] = i < s->n ? bits(a) : 0;
     want[PT_SIMD_STORE_N] = i < s->n ? bits(a) : bits(c);
+    uint32_t rounded = bits(pt_float_from_bf16(pt_bf16_from_float(a)));
+    want[PT_SIMD_BF16] = rounded;
+    want[PT_SIMD_BF16_N] = want[PT_SIMD_BF16_STORE_N] = i < s->n ? rounded : 0;
     want[PT_SIMD_SUM] = want[PT_SIMD_MAX_ALL] = 0;
     if (i > 0) return;
     float sum[16], most = s->a[0];

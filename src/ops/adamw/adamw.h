@@ -5,6 +5,7 @@
  * read or written: a bad step never reaches the weights.
  * in   g (N)   decay (ceil(N/64)) u8: 1 where the 64 elements of that block decay   state
  * inout w, m, v (N)
+ * out  copy (N) bf16 or absent: the new w, rounded; what a model whose weights are stored in bf16 reads
  * Parity tolerance 1e-6 relative. Source: Loshchilov & Hutter 2017, arXiv:1711.05101, algorithm 2.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_ADAMW_H
@@ -15,7 +16,7 @@
 #define PT_ADAMW_BLOCK 64 /* elements per entry of `decay` */
 
 typedef struct pt_adamw_args {
-    pt_tensor w, g, m, v, decay, state;
+    pt_tensor w, g, m, v, decay, state, copy;
     double beta1, beta2, eps, weight_decay;
 } pt_adamw_args;
 

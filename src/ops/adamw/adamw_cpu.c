@@ -10,6 +10,7 @@ void PT_CPU(adamw_fwd)(const void *args, pt_pool *pool);
 typedef struct adamw_work {
     const float *g;
     float *w, *m, *v;
+    uint16_t *copy; /* or NULL */
     const uint8_t *decay;
     int64_t n;
     float beta1, beta2, eps;
@@ -48,6 +49,7 @@ static void update_chunk(void *ctx, int64_t chunk, int thread)
             moments old = {pt_vf_load(k->w + i), pt_vf_load(k->m + i), pt_vf_load(k->v + i)};
             moments new = update(k, old, pt_vf_load(k->g + i), shrink);
             pt_vf_store(k->w + i, new.w);
+            if (k->copy) pt_vf_store_bf16(k->copy + i, new.w);
             pt_vf_store(k->m + i, new.m);
             pt_vf_store(k->v + i, new.v);
         } else {
@@ -55,6 +57,7 @@ static void update_chunk(void *ctx, int64_t chunk, int thread)
                            pt_vf_load_n(k->v + i, n)};
             moments new = update(k, old, pt_vf_load_n(k->g + i, n), shrink);
             pt_vf_store_n(k->w + i, new.w, n);
+            if (k->copy) pt_vf_store_bf16_n(k->copy + i, new.w, n);
             pt_vf_store_n(k->m + i, new.m, n);
             pt_vf_store_n(k->v + i, new.v, n);
         }
@@ -72,6 +75,7 @@ void PT_CPU(adamw_fwd)(const void *args, pt_pool *pool)
         .w = pt_floats(&a->w),
         .m = pt_floats(&a->m),
         .v = pt_floats(&a->v),
+        .copy = pt_host(&a->copy),
         .decay = pt_host(&a->decay),
         .n = pt_numel(&a->w),
         .beta1 = (float)a->beta1,

@@ -9,6 +9,7 @@ void PT_REF(adamw_fwd)(const void *args, pt_pool *pool)
     const pt_adamw_args *a = args;
     const pt_real *state = pt_reals(&a->state), *g = pt_reals(&a->g);
     const uint8_t *decay = pt_host(&a->decay);
+    uint16_t *copy = pt_host(&a->copy);
     pt_real *w = pt_reals(&a->w), *m = pt_reals(&a->m), *v = pt_reals(&a->v);
     if (state[PT_STATE_OK] == 0) return;
     double lr = (double)state[PT_STATE_LR], factor = (double)state[PT_STATE_FACTOR];
@@ -20,6 +21,7 @@ void PT_REF(adamw_fwd)(const void *args, pt_pool *pool)
         int64_t block = i / PT_ADAMW_BLOCK;
         double shrink = a->weight_decay * (double)decay[block] * w_old;
         w[i] = (pt_real)(w_old - lr * (m_new * c1 / (pt_sqrt(v_new * c2) + a->eps) + shrink));
+        if (copy) copy[i] = pt_bf16_from_float((float)w[i]);
         m[i] = (pt_real)m_new;
         v[i] = (pt_real)v_new;
     }

@@ -26,6 +26,32 @@ static pt_adamw_args *make(op_case *c, int64_t n)
     return a;
 }
 
+static void add_copy(op_case *c, pt_adamw_args *a)
+{
+    op_add(c, &a->copy, OP_ROLE_OUT, PT_BF16, (int64_t[4]){pt_numel(&a->w), 0, 0, 0});
+}
+
+TEST(the_copy_is_the_new_weight_rounded)
+{
+    static const int64_t sizes[] = {1, 15, 64, 1001, 40000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        op_case c;
+        int n;
+        add_copy(&c, make(&c, sizes[i]));
+        const op_device *d = op_devices(&n);
+        for (int k = 0; k < n; k++) {
+            op_result r;
+            op_run(&c, &d[k], OP_FORWARD, &r);
+            for (int64_t e = 0; e < sizes[i]; e++) {
+                float rounded = pt_float_from_bf16(pt_bf16_from_float((float)r.value[0][e]));
+                CHECK(r.value[6][e] == (double)rounded);
+            }
+            op_result_free(&r);
+        }
+        op_end(&c);
+    }
+}
+
 /* The first step from zero moments: m c1 = g', v c2 = g'^2, so w moves by lr g' / (|g'| + eps). */
 TEST(hand_worked_first_step)
 {
@@ -136,7 +162,13 @@ TEST(refuses_bad_calls)
 {
     op_case c;
     pt_adamw_args *a = make(&c, 100);
-    op_refuses_malformed(&c, PT_FORWARD, "nnnnnn");
+    op_refuses_malformed(&c, PT_FORWARD, "nnnnnn-");
+    add_copy(&c, a);
+    CHECK(!op_refused(&c, PT_FORWARD));
+    OP_REFUSES(&c, PT_FORWARD, a->copy.dtype = PT_F32);
+    OP_REFUSES(&c, PT_FORWARD, a->copy.dim[0] = 99);
+    OP_REFUSES(&c, PT_FORWARD, c.shift[6] = 1);
+    OP_REFUSES(&c, PT_FORWARD, op_alias(&c, &a->copy, &a->w));
     CHECK(op_refused(&c, PT_BACKWARD));
     OP_REFUSES(&c, PT_FORWARD, a->g.dim[0] = 99);
     OP_REFUSES(&c, PT_FORWARD, a->m.dim[0] = 101);

@@ -5,9 +5,9 @@ pt_status pt_add_check(const pt_add_args *a, pt_pass pass, pt_error *err)
 {
     pt_op_check c = {.op = "add", .err = err};
     pt_want(&c, pass == PT_FORWARD, "there is no backward pass", NULL);
-    pt_need_real(&c, &a->a, "a");
-    pt_need_real(&c, &a->b, "b");
-    pt_need_real(&c, &a->y, "y");
+    pt_need_stored(&c, &a->a, "a");
+    pt_need_stored(&c, &a->b, "b");
+    pt_need_stored(&c, &a->y, "y");
     if (c.status) return c.status;
     pt_want(&c, pt_same_shape(&a->b, &a->a), "b must have the shape of a, is", &a->b);
     pt_want(&c, pt_same_shape(&a->y, &a->a), "y must have the shape of a, is", &a->y);

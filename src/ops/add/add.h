@@ -1,5 +1,6 @@
 /* Residual addition, elementwise: y = a + b, one shape; y may alias a or b. Its backward is the identity on
  * both sides, so it has no kernel. Exact (one rounding).
+ * May be stored in bf16, all alike: a, b, y. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_ADD_H
 #define PT_OPS_ADD_H

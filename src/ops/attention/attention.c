@@ -27,7 +27,7 @@ static void check_keys(pt_op_check *c, const pt_attention_args *a)
 
 static void check_forward(pt_op_check *c, const pt_attention_args *a)
 {
-    pt_need_real(c, &a->o, "o");
+    pt_need_stored(c, &a->o, "o");
     pt_may_real(c, &a->lse, "lse");
     if (c->status) return;
     check_keys(c, a);
@@ -41,12 +41,12 @@ static void check_forward(pt_op_check *c, const pt_attention_args *a)
 
 static void check_backward(pt_op_check *c, const pt_attention_args *a)
 {
-    pt_need_real(c, &a->o, "o");
+    pt_need_stored(c, &a->o, "o");
     pt_need_real(c, &a->lse, "lse");
-    pt_need_real(c, &a->d_o, "d_o");
-    pt_need_real(c, &a->dq, "dq");
-    pt_need_real(c, &a->dk, "dk");
-    pt_need_real(c, &a->dv, "dv");
+    pt_need_stored(c, &a->d_o, "d_o");
+    pt_need_stored(c, &a->dq, "dq");
+    pt_need_stored(c, &a->dk, "dk");
+    pt_need_stored(c, &a->dv, "dv");
     pt_need_real(c, &a->delta, "delta");
     pt_want(c, !a->cached, "there is no backward pass through the cache", NULL);
     if (c->status) return;
@@ -67,9 +67,9 @@ static void check_backward(pt_op_check *c, const pt_attention_args *a)
 pt_status pt_attention_check(const pt_attention_args *a, pt_pass pass, pt_error *err)
 {
     pt_op_check c = {.op = "attention", .err = err};
-    pt_need_real(&c, &a->q, "q");
-    pt_need_real(&c, &a->k, "k");
-    pt_need_real(&c, &a->v, "v");
+    pt_need_stored(&c, &a->q, "q");
+    pt_need_stored(&c, &a->k, "k");
+    pt_need_stored(&c, &a->v, "v");
     pt_may_ints(&c, &a->doc_start, "doc_start");
     pt_may_ints(&c, &a->offset, "offset");
     pt_may_ints(&c, &a->slot, "slot");

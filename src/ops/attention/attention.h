@@ -15,6 +15,7 @@
  * scale 0 means 1/sqrt(D). D up to 256. Every query sees at least itself.
  * Parity tolerance 2e-5 relative to the largest component.
  * Source: Dao 2023 (FlashAttention-2), arXiv:2307.08691, algorithms 1 and 2; Ainslie et al. 2023 (grouped heads), arXiv:2305.13245.
+ * May be stored in bf16, all alike: q, k, v, o and their gradients. Then the tolerance is 1e-2.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_ATTENTION_H
 #define PT_OPS_ATTENTION_H

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "device/cpu/gemm.h"
 #include "device/cpu/simd_maths.h"
+#include "device/cpu/stored.h"
 #include "ops/attention/attention.h"
 
 #define BLOCK_ROWS 64
@@ -24,8 +25,8 @@
  * apart, over blocks of keys and of rows, at the price of computing the scores twice. */
 #define ENOUGH_PIECES 8
 
-void PT_CPU(attention_fwd)(const void *args, pt_pool *pool);
-void PT_CPU(attention_bwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(attention_fwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(attention_bwd)(const void *args, pt_pool *pool);
 
 typedef struct layer {
     const pt_attention_args *a;
@@ -41,8 +42,8 @@ typedef struct layer {
 /* One (b, kv head). */
 typedef struct piece {
     int64_t b, g;
-    const float *k, *v; /* its first key and value */
-    int64_t key_step;   /* from one key to the next */
+    const pt_stored *k, *v; /* its first key and value */
+    int64_t key_step;       /* from one key to the next */
 } piece;
 
 /* What a thread works on: a block of rows, a block of keys, and what of them lies in scratch. */
@@ -54,13 +55,15 @@ typedef struct work {
     float *k_upright, *v_upright; /* packed, for products over D */
     float *k, *v;                 /* [keys][width]; forward: v; backward: k times scale */
     float *dk, *dv;               /* [keys][width] */
-    float *s, *ds;                /* [rows][block_keys] */
-    bool rows_finite;             /* backward: q and dO */
-    bool keys_finite;             /* forward: v; backward: k */
-    float max[BLOCK_ROWS];        /* forward: largest score so far; backward: lse */
-    float total[BLOCK_ROWS * 16]; /* forward: sums of exp(score - max), by lane */
-    float shrink[BLOCK_ROWS];     /* forward: what a new maximum makes of older sums */
-    float delta[BLOCK_ROWS];      /* backward */
+    float *dq;                    /* bf16: [rows][width] from row dq_row0 on */
+    int64_t dq_row0;
+    float *s, *ds;                            /* [rows][block_keys] */
+    bool rows_finite;                         /* backward: q and dO */
+    bool keys_finite;                         /* forward: v; backward: k */
+    float max[BLOCK_ROWS];                    /* forward: largest score so far; backward: lse */
+    float total[BLOCK_ROWS * 16];             /* forward: sums of exp(score - max), by lane */
+    float shrink[BLOCK_ROWS];                 /* forward: what a new maximum makes of older sums */
+    float delta[BLOCK_ROWS];                  /* backward */
     int64_t from[BLOCK_ROWS], to[BLOCK_ROWS]; /* keys that each row sees: from <= j < to */
     int64_t end[BLOCK_ROWS / STRIP]; /* how many keys of the block each strip of rows reaches */
 } work;
@@ -92,8 +95,8 @@ static piece piece_of(const layer *l, int64_t index)
         at = (slot * l->G + p.g) * l->keys * l->D;
         p.key_step = l->D;
     }
-    p.k = pt_floats(&a->k) + at;
-    p.v = pt_floats(&a->v) + at;
+    p.k = pt_storage(&a->k) + at;
+    p.v = pt_storage(&a->v) + at;
     return p;
 }
 
@@ -107,6 +110,23 @@ static int64_t stat_at(const layer *l, const piece *p, int64_t row)
 {
     return (p->b * l->H + p->g * l->heads) * l->T + row;
 }
+
+/* Where dq is summed: in place; with bf16 in scratch, from row dq_row0 on, to be rounded once at the end. */
+#if defined(PT_STORED_BF16)
+static int64_t dq_step(const layer *l) { return l->width; }
+static float *dq_at(const layer *l, const piece *p, const work *w, int64_t row)
+{
+    (void)p;
+    return w->dq + (row - w->dq_row0) * l->width;
+}
+#else
+static int64_t dq_step(const layer *l) { return l->H * l->D; }
+static float *dq_at(const layer *l, const piece *p, const work *w, int64_t row)
+{
+    (void)w;
+    return pt_floats(&l->a->dq) + row_at(l, p, row);
+}
+#endif
 
 static float *take(float **next, int64_t n)
 {
@@ -130,24 +150,26 @@ static void lay_out(const layer *l, work *w, int thread)
     w->dv = take(&next, keys);
     w->s = take(&next, l->block_rows * l->block_keys);
     w->ds = take(&next, l->block_rows * l->block_keys);
+    w->dq = next; /* of a whole piece, where that fits */
+    w->dq_row0 = 0;
 }
 _Static_assert(FLOATS(BLOCK_ROWS, BLOCK_KEYS) * sizeof(float) <= PT_CPU_SCRATCH_BYTES, "scratch");
 
 /* n rows of D floats, step apart, into rows of `width`, times factor, padded with zeros. False when one of them is
  * not finite. */
-static bool copy_rows(const layer *l, float *out, const float *in, int64_t step, int64_t n,
+static bool copy_rows(const layer *l, float *out, const pt_stored *in, int64_t step, int64_t n,
                       float factor)
 {
     pt_vf f = pt_vf_set1(factor), zero = pt_vf_zero(), check = zero;
     for (int64_t i = 0; i < n; i++, out += l->width, in += step) {
         int64_t d = 0;
         for (; d + 16 <= l->D; d += 16) {
-            pt_vf x = pt_vf_mul(pt_vf_load(in + d), f);
+            pt_vf x = pt_vf_mul(pt_vs_load(in + d), f);
             pt_vf_store(out + d, x);
             check = pt_vf_fma(x, zero, check);
         }
         if (d < l->D) {
-            pt_vf x = pt_vf_mul(pt_vf_load_n(in + d, l->D - d), f);
+            pt_vf x = pt_vf_mul(pt_vs_load_n(in + d, l->D - d), f);
             pt_vf_store(out + d, x);
             check = pt_vf_fma(x, zero, check);
         }
@@ -175,8 +197,8 @@ static void see_rows(const layer *l, const piece *p, work *w, int64_t rb)
 }
 
 /* The rows of `in` (q, dO: [B,T,H,D]) into scratch. False when not finite. */
-static bool load_rows(const layer *l, const piece *p, const work *w, float *out, const float *in,
-                      float factor)
+static bool load_rows(const layer *l, const piece *p, const work *w, float *out,
+                      const pt_stored *in, float factor)
 {
     bool finite = true;
     for (int64_t r = 0; r < w->n_rows;) {
@@ -213,13 +235,35 @@ static int64_t strip_run(const work *w, int64_t r, int64_t *end)
     return pt_min_i64(next, w->n_rows) - r;
 }
 
-/* The block's keys (or values) as columns, for products over D. */
-static void stand_up(const layer *l, const piece *p, const work *w, float *out, const float *keys)
+#if defined(PT_STORED_BF16)
+/* The block's keys as floats, in `wide` [keys][width]. */
+static const float *widened(const layer *l, const piece *p, const work *w, const pt_stored *keys,
+                            float *wide, int64_t *step)
 {
+    copy_rows(l, wide, keys, p->key_step, w->n_keys, 1);
+    *step = l->width;
+    return wide;
+}
+#else
+static const float *widened(const layer *l, const piece *p, const work *w, const pt_stored *keys,
+                            float *wide, int64_t *step)
+{
+    (void)l, (void)w, (void)wide;
+    *step = p->key_step;
+    return keys;
+}
+#endif
+
+/* The block's keys (or values) as columns, for products over D. `wide` holds [keys][width] meanwhile. */
+static void stand_up(const layer *l, const piece *p, const work *w, float *out,
+                     const pt_stored *keys, float *wide)
+{
+    int64_t step = 0;
+    const float *src = widened(l, p, w, keys, wide, &step);
     pt_pack b = {.out = out,
-                 .src = keys,
+                 .src = src,
                  .row = 1,
-                 .col = p->key_step,
+                 .col = step,
                  .k = l->D,
                  .n = w->n_keys,
                  .panel = l->D * PT_TILE_COLS};
@@ -285,9 +329,8 @@ static void add_keys(const layer *l, const piece *p, const work *w, const float 
                           .a_col = 1,
                           .b = keys_of,
                           .b_row = l->width,
-                          .c = to_dq ? pt_floats(&l->a->dq) + row_at(l, p, row)
-                                     : w->sum + r * l->width,
-                          .c_row = to_dq ? l->H * l->D : l->width,
+                          .c = to_dq ? dq_at(l, p, w, row) : w->sum + r * l->width,
+                          .c_row = to_dq ? dq_step(l) : l->width,
                           .accumulate = true};
         if (end > 0 && w->keys_finite) PT_CPU(gemm_tile)(&t);
         /* A weight of 0 would let what is hidden through, if it is not finite. */
@@ -389,12 +432,12 @@ static void softmax(const layer *l, work *w)
 
 static void store_row(const layer *l, const piece *p, const work *w, int64_t r)
 {
-    float *o = pt_floats(&l->a->o) + row_at(l, p, w->row0 + r);
+    pt_stored *o = pt_storage(&l->a->o) + row_at(l, p, w->row0 + r);
     const float *sum = w->sum + r * l->width;
     float sum_of_weights = pt_vf_sum(pt_vf_load(w->total + 16 * r));
     pt_vf total = pt_vf_set1(sum_of_weights);
     for (int64_t d = 0; d < l->D; d += 16)
-        pt_vf_store_n(o + d, pt_vf_div(pt_vf_load(sum + d), total), pt_min_i64(16, l->D - d));
+        pt_vs_store_n(o + d, pt_vf_div(pt_vf_load(sum + d), total), pt_min_i64(16, l->D - d));
     if (pt_present(&l->a->lse))
         pt_floats(&l->a->lse)[stat_at(l, p, w->row0 + r)] = w->max[r] + pt_logf(sum_of_weights);
 }
@@ -407,7 +450,7 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
     lay_out(l, &w, thread);
     /* The last rows see the most keys: they come first, so that no thread is left with them. */
     see_rows(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
-    load_rows(l, &p, &w, w.q, pt_floats(&l->a->q), l->scale);
+    load_rows(l, &p, &w, w.q, pt_storage(&l->a->q), l->scale);
     memset(w.sum, 0, (size_t)(w.n_rows * l->width) * sizeof(float));
     for (int64_t r = 0; r < BLOCK_ROWS; r++) w.max[r] = NOTHING;
     memset(w.total, 0, sizeof w.total);
@@ -415,7 +458,7 @@ static void forward_block(void *ctx, int64_t chunk, int thread)
         see_keys(l, &w, kb, w.end_key);
         cut_strips(&w);
         int64_t at = w.key0 * p.key_step;
-        stand_up(l, &p, &w, w.k_upright, p.k + at);
+        stand_up(l, &p, &w, w.k_upright, p.k + at, w.v);
         w.keys_finite = copy_rows(l, w.v, p.v + at, p.key_step, w.n_keys, 1);
         products_over_d(l, &w, w.s, w.q, w.k_upright);
         softmax(l, &w);
@@ -442,7 +485,7 @@ static void forward_small(layer *l)
     forward(l);
 }
 
-void PT_CPU(attention_fwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(attention_fwd)(const void *args, pt_pool *pool)
 {
     layer l = layer_of(args, pool);
     if (pool) forward(&l);
@@ -458,11 +501,11 @@ static void delta_chunk(void *ctx, int64_t bt, int thread)
     const pt_attention_args *a = l->a;
     for (int64_t h = 0; h < l->H; h++) {
         int64_t at = (bt * l->H + h) * l->D;
-        const float *o = pt_floats(&a->o) + at, *d_o = pt_floats(&a->d_o) + at;
+        const pt_stored *o = pt_storage(&a->o) + at, *d_o = pt_storage(&a->d_o) + at;
         pt_vf sum = pt_vf_zero();
         for (int64_t d = 0; d < l->D; d += 16) {
             int64_t n = pt_min_i64(16, l->D - d);
-            sum = pt_vf_fma(pt_vf_load_n(o + d, n), pt_vf_load_n(d_o + d, n), sum);
+            sum = pt_vf_fma(pt_vs_load_n(o + d, n), pt_vs_load_n(d_o + d, n), sum);
         }
         pt_floats(&a->delta)[(bt / l->T * l->H + h) * l->T + bt % l->T] = pt_vf_sum(sum);
     }
@@ -473,16 +516,16 @@ static void load_rows_backward(const layer *l, const piece *p, work *w)
     int64_t at = stat_at(l, p, w->row0);
     memcpy(w->max, pt_floats(&l->a->lse) + at, (size_t)w->n_rows * sizeof(float));
     memcpy(w->delta, pt_floats(&l->a->delta) + at, (size_t)w->n_rows * sizeof(float));
-    w->rows_finite = load_rows(l, p, w, w->q, pt_floats(&l->a->q), l->scale);
-    w->rows_finite &= load_rows(l, p, w, w->sum, pt_floats(&l->a->d_o), 1);
+    w->rows_finite = load_rows(l, p, w, w->q, pt_storage(&l->a->q), l->scale);
+    w->rows_finite &= load_rows(l, p, w, w->sum, pt_storage(&l->a->d_o), 1);
 }
 
 static void load_keys_backward(const layer *l, const piece *p, work *w, int64_t kb)
 {
     see_keys(l, w, kb, l->keys);
     int64_t at = w->key0 * p->key_step;
-    stand_up(l, p, w, w->k_upright, p->k + at);
-    stand_up(l, p, w, w->v_upright, p->v + at);
+    stand_up(l, p, w, w->k_upright, p->k + at, w->k);
+    stand_up(l, p, w, w->v_upright, p->v + at, w->k);
     w->keys_finite = copy_rows(l, w->k, p->k + at, p->key_step, w->n_keys, l->scale);
 }
 
@@ -509,11 +552,43 @@ static void scores_backward(const layer *l, work *w)
     for (int64_t r = 0; r < w->n_rows; r++) gradient_row(l, w, r);
 }
 
-static void clear_dq(const layer *l, const piece *p, int64_t row0, int64_t n_rows)
+static void clear_dq(const layer *l, const piece *p, const work *w, int64_t row0, int64_t n_rows)
 {
     for (int64_t row = row0; row < row0 + n_rows; row++)
-        memset(pt_floats(&l->a->dq) + row_at(l, p, row), 0, (size_t)l->D * sizeof(float));
+        memset(dq_at(l, p, w, row), 0, (size_t)l->D * sizeof(float));
 }
+
+/* One row of sums into a gradient. */
+static void store_gradient(const layer *l, pt_stored *to, const float *sums)
+{
+    for (int64_t d = 0; d < l->D; d += 16) {
+        int64_t n = pt_min_i64(16, l->D - d);
+        pt_vs_store_n(to + d, pt_vf_load_n(sums + d, n), n);
+    }
+}
+
+#if defined(PT_STORED_BF16)
+static void store_dq(const layer *l, const piece *p, const work *w, int64_t row0, int64_t n_rows)
+{
+    for (int64_t row = row0; row < row0 + n_rows; row++)
+        store_gradient(l, pt_storage(&l->a->dq) + row_at(l, p, row), dq_at(l, p, w, row));
+}
+static bool whole_dq_fits(const layer *l)
+{
+    int64_t left = PT_CPU_SCRATCH_BYTES / 4 - FLOATS(BLOCK_ROWS, BLOCK_KEYS);
+    return l->pool && l->rows * l->width <= left;
+}
+#else
+static void store_dq(const layer *l, const piece *p, const work *w, int64_t row0, int64_t n_rows)
+{
+    (void)l, (void)p, (void)w, (void)row0, (void)n_rows;
+}
+static bool whole_dq_fits(const layer *l)
+{
+    (void)l;
+    return true;
+}
+#endif
 
 /* dk and dv of key block kb; with dq, also that block's share of dq. */
 static void key_block(const layer *l, const piece *p, work *w, int64_t kb, bool dq)
@@ -533,8 +608,8 @@ static void key_block(const layer *l, const piece *p, work *w, int64_t kb, bool 
     }
     for (int64_t j = 0; j < w->n_keys; j++) {
         int64_t at = ((p->b * l->keys + w->key0 + j) * l->G + p->g) * l->D;
-        memcpy(pt_floats(&a->dk) + at, w->dk + j * l->width, (size_t)l->D * sizeof(float));
-        memcpy(pt_floats(&a->dv) + at, w->dv + j * l->width, (size_t)l->D * sizeof(float));
+        store_gradient(l, pt_storage(&a->dk) + at, w->dk + j * l->width);
+        store_gradient(l, pt_storage(&a->dv) + at, w->dv + j * l->width);
     }
 }
 
@@ -544,8 +619,9 @@ static void whole_piece(void *ctx, int64_t chunk, int thread)
     piece p = piece_of(l, chunk);
     work w;
     lay_out(l, &w, thread);
-    clear_dq(l, &p, 0, l->rows);
+    clear_dq(l, &p, &w, 0, l->rows);
     for (int64_t kb = 0; kb < l->n_key_blocks; kb++) key_block(l, &p, &w, kb, true);
+    store_dq(l, &p, &w, 0, l->rows);
 }
 
 static void keys_chunk(void *ctx, int64_t chunk, int thread)
@@ -565,19 +641,22 @@ static void queries_chunk(void *ctx, int64_t chunk, int thread)
     lay_out(l, &w, thread);
     see_rows(l, &p, &w, l->n_row_blocks - 1 - chunk % l->n_row_blocks);
     load_rows_backward(l, &p, &w);
-    clear_dq(l, &p, w.row0, w.n_rows);
+    w.dq = w.dk; /* not needed for anything else here */
+    w.dq_row0 = w.row0;
+    clear_dq(l, &p, &w, w.row0, w.n_rows);
     for (int64_t kb = w.first_key / l->block_keys; kb * l->block_keys < w.end_key; kb++) {
         load_keys_backward(l, &p, &w, kb);
         scores_backward(l, &w);
         add_keys(l, &p, &w, w.ds, w.k, true);
     }
+    store_dq(l, &p, &w, w.row0, w.n_rows);
 }
 
 static void backward(layer *l)
 {
     int64_t pieces = l->a->q.dim[0] * l->G;
     run(l, l->a->q.dim[0] * l->T, delta_chunk);
-    if (pieces >= ENOUGH_PIECES || !l->pool) {
+    if ((pieces >= ENOUGH_PIECES || !l->pool) && whole_dq_fits(l)) {
         run(l, pieces, whole_piece);
     } else {
         run(l, pieces * l->n_key_blocks, keys_chunk);
@@ -592,7 +671,7 @@ static void backward_small(layer *l)
     backward(l);
 }
 
-void PT_CPU(attention_bwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(attention_bwd)(const void *args, pt_pool *pool)
 {
     layer l = layer_of(args, pool);
     if (pool) backward(&l);

@@ -1,4 +1,4 @@
-/* state.first_bad = min(state.first_bad, id) if x holds an infinity or NaN. x: f32 (f64 on ref f64).
+/* state.first_bad = min(state.first_bad, id) if x holds an infinity or NaN. x: f32 (f64 on ref f64), or bf16.
  * Used when a step went bad: the step is run again with one check after each launch.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_CHECK_FINITE_H

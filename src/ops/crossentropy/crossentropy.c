@@ -4,7 +4,7 @@
 static void check_backward(pt_op_check *c, const pt_crossentropy_args *a)
 {
     pt_need_real(c, &a->coef, "coef");
-    pt_may_real(c, &a->dx, "dx");
+    pt_may_stored(c, &a->dx, "dx");
     pt_may_real(c, &a->dw, "dw");
     if (c->status) return;
     int64_t n = pt_rows(&a->x), channels = pt_last_dim(&a->x);
@@ -17,8 +17,8 @@ pt_status pt_crossentropy_check(const pt_crossentropy_args *a, pt_pass pass, pt_
 {
     bool forward = pass == PT_FORWARD;
     pt_op_check c = {.op = "crossentropy", .err = err};
-    pt_need_real(&c, &a->x, "x");
-    pt_need_real(&c, &a->w, "w");
+    pt_need_stored(&c, &a->x, "x");
+    pt_need_stored(&c, &a->w, "w");
     pt_need_ints(&c, &a->target, "target");
     pt_need_real(&c, &a->logits, "logits");
     if (forward) pt_need_real(&c, &a->logp, "logp");

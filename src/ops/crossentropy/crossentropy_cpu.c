@@ -1,7 +1,7 @@
 /* The chunked head on the CPU: logits of a run of rows by one product into the workspace, softmax in place,
  * and the two gradient products from there. Masked rows are cut out of the runs.
  * SPDX-License-Identifier: MIT */
-#include "device/cpu/gemm.h"
+#include "device/cpu/product.h"
 #include "device/cpu/simd_maths.h"
 #include "ops/crossentropy/crossentropy.h"
 
@@ -9,8 +9,8 @@
 #define GAP 8
 #define ROWS_PER_CHUNK 2
 
-void PT_CPU(crossentropy_fwd)(const void *args, pt_pool *pool);
-void PT_CPU(crossentropy_bwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(crossentropy_fwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(crossentropy_bwd)(const void *args, pt_pool *pool);
 
 typedef struct head {
     const pt_crossentropy_args *a;
@@ -61,6 +61,24 @@ static void multiply(float *z, int64_t V, float factor)
     for (; v < V; v++) z[v] *= factor;
 }
 
+/* dz of a row lies where its logits were, as it is stored: of a row of V floats bf16 takes the first half. */
+#define GRADIENT_STEP (int64_t)(sizeof(float) / sizeof(pt_stored))
+
+static const pt_stored *gradients(const head *h) { return pt_storage(&h->a->logits); }
+
+static void store_gradients(float *z, int64_t V)
+{
+#if defined(PT_STORED_BF16)
+    pt_stored *out = (pt_stored *)(void *)z;
+    for (int64_t v = 0; v < V; v += 16) {
+        int64_t n = pt_min_i64(16, V - v);
+        pt_vs_store_n(out + v, pt_vf_load_n(z + v, n), n);
+    }
+#else
+    (void)z, (void)V;
+#endif
+}
+
 static void put_row(const head *h, int64_t n, float logp, float lse)
 {
     if (pt_present(&h->a->logp)) pt_floats(&h->a->logp)[n] = logp;
@@ -83,6 +101,7 @@ static void softmax_row(const head *h, int64_t n, float *z)
     float coef = pt_floats(&h->a->coef)[n];
     multiply(z, h->V, -coef / sum);
     z[target] += coef;
+    store_gradients(z, h->V);
 }
 
 static void softmax_chunk(void *ctx, int64_t chunk, int thread)
@@ -96,60 +115,57 @@ static void softmax_chunk(void *ctx, int64_t chunk, int thread)
 /* ---- products ---- */
 static void logits(const head *h)
 {
-    pt_gemm g = {.m = h->rows,
-                 .n = h->V,
-                 .k = h->C,
-                 .a = pt_floats(&h->a->x) + h->first * h->C,
-                 .a_row = h->C,
-                 .a_col = 1,
-                 .b = pt_floats(&h->a->w),
-                 .b_row = 1,
-                 .b_col = h->C,
-                 .c = pt_floats(&h->a->logits),
-                 .c_row = h->V};
-    PT_CPU(gemm)(&g, h->pool);
+    pt_product g = {.m = h->rows,
+                    .n = h->V,
+                    .k = h->C,
+                    .a = pt_storage(&h->a->x) + h->first * h->C,
+                    .a_row = h->C,
+                    .a_col = 1,
+                    .b = pt_storage(&h->a->w),
+                    .b_row = 1,
+                    .b_col = h->C,
+                    .c_row = h->V};
+    pt_product_run(&g, &h->a->logits, 0, h->pool);
 }
 
 /* dx = dz w */
 static void input_gradient(const head *h)
 {
-    pt_gemm g = {.m = h->rows,
-                 .n = h->C,
-                 .k = h->V,
-                 .a = pt_floats(&h->a->logits),
-                 .a_row = h->V,
-                 .a_col = 1,
-                 .b = pt_floats(&h->a->w),
-                 .b_row = h->C,
-                 .b_col = 1,
-                 .c = pt_floats(&h->a->dx) + h->first * h->C,
-                 .c_row = h->C};
-    PT_CPU(gemm)(&g, h->pool);
+    pt_product g = {.m = h->rows,
+                    .n = h->C,
+                    .k = h->V,
+                    .a = gradients(h),
+                    .a_row = GRADIENT_STEP * h->V,
+                    .a_col = 1,
+                    .b = pt_storage(&h->a->w),
+                    .b_row = h->C,
+                    .b_col = 1,
+                    .c_row = h->C};
+    pt_product_run(&g, &h->a->dx, h->first * h->C, h->pool);
 }
 
 /* dw += dz^T x */
 static void weight_gradient(const head *h)
 {
-    pt_gemm g = {.m = h->V,
-                 .n = h->C,
-                 .k = h->rows,
-                 .a = pt_floats(&h->a->logits),
-                 .a_row = 1,
-                 .a_col = h->V,
-                 .b = pt_floats(&h->a->x) + h->first * h->C,
-                 .b_row = h->C,
-                 .b_col = 1,
-                 .c = pt_floats(&h->a->dw),
-                 .c_row = h->C,
-                 .accumulate = true};
-    PT_CPU(gemm)(&g, h->pool);
+    pt_product g = {.m = h->V,
+                    .n = h->C,
+                    .k = h->rows,
+                    .a = gradients(h),
+                    .a_row = 1,
+                    .a_col = GRADIENT_STEP * h->V,
+                    .b = pt_storage(&h->a->x) + h->first * h->C,
+                    .b_row = h->C,
+                    .b_col = 1,
+                    .c_row = h->C,
+                    .accumulate = true};
+    pt_product_run(&g, &h->a->dw, 0, h->pool);
 }
 
 /* ---- runs of rows ---- */
-static bool row_is_finite(const float *x, int64_t n)
+static bool row_is_finite(const pt_stored *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        if (!__builtin_isfinite(x[i])) return false;
+        if (!__builtin_isfinite(pt_get(x + i))) return false;
     return true;
 }
 
@@ -157,7 +173,7 @@ static void skip_row(const head *h, int64_t n)
 {
     put_row(h, n, 0, 0);
     if (h->backward && pt_present(&h->a->dx))
-        memset(pt_floats(&h->a->dx) + n * h->C, 0, (size_t)h->C * sizeof(float));
+        memset(pt_storage(&h->a->dx) + n * h->C, 0, (size_t)h->C * sizeof(pt_stored));
 }
 
 /* Where the run that begins with the unmasked row `first` ends. It ends with an unmasked row, has at most `most`
@@ -167,7 +183,7 @@ static int64_t run_end(const head *h, int64_t first, int64_t most)
     int64_t end = first + 1;
     for (int64_t n = first + 1; n < h->N && n < first + most && n < end + GAP; n++) {
         if (!masked(h, n)) end = n + 1;
-        else if (!row_is_finite(pt_floats(&h->a->x) + n * h->C, h->C)) break;
+        else if (!row_is_finite(pt_storage(&h->a->x) + n * h->C, h->C)) break;
     }
     return end;
 }
@@ -192,7 +208,7 @@ static void walk(head *h)
     }
 }
 
-void PT_CPU(crossentropy_fwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(crossentropy_fwd)(const void *args, pt_pool *pool)
 {
     const pt_crossentropy_args *a = args;
     head h = {.a = a, .pool = pool, .N = pt_rows(&a->x), .C = pt_last_dim(&a->x)};
@@ -200,7 +216,7 @@ void PT_CPU(crossentropy_fwd)(const void *args, pt_pool *pool)
     walk(&h);
 }
 
-void PT_CPU(crossentropy_bwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(crossentropy_bwd)(const void *args, pt_pool *pool)
 {
     const pt_crossentropy_args *a = args;
     head h = {.a = a, .pool = pool, .N = pt_rows(&a->x), .C = pt_last_dim(&a->x), .backward = true};

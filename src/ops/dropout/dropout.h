@@ -4,6 +4,7 @@
  * in   x    out  y, may alias x        bwd  dx = dy * keep / (1 - p), assigned, may alias dy
  * `first` comes from the global sample index, so the mask depends on neither accumulation nor rank nor threads.
  * Exact up to one rounding. Source: Srivastava et al. 2014.
+ * May be stored in bf16, all alike: x, y, dy, dx. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_DROPOUT_H
 #define PT_OPS_DROPOUT_H

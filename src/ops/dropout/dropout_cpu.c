@@ -1,18 +1,17 @@
 /* Dropout, with sixteen counters of the generator at a time. SPDX-License-Identifier: MIT */
 #include "base/rng.h"
 #include "device/cpu/chunks.h"
-#include "device/cpu/cpu.h"
-#include "device/cpu/simd.h"
+#include "device/cpu/stored.h"
 #include "ops/dropout/dropout.h"
 
-void PT_CPU(dropout_fwd)(const void *args, pt_pool *pool);
-void PT_CPU(dropout_bwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(dropout_fwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(dropout_bwd)(const void *args, pt_pool *pool);
 
 #define BLOCK 64 /* elements: sixteen counters of four words */
 
 typedef struct dropout_work {
-    const float *in;
-    float *out;
+    const pt_stored *in;
+    pt_stored *out;
     int64_t n;
     double scale;       /* 1 / (1 - p) */
     uint64_t threshold; /* words below it are dropped: the smallest integer >= p 2^32 */
@@ -56,17 +55,17 @@ static inline void words_of_block(const dropout_work *work, uint64_t counter, pt
 }
 
 /* 64 elements; in may be out. */
-static inline void drop_block(const dropout_work *work, uint64_t counter, const float *in,
-                              float *out)
+static inline void drop_block(const dropout_work *work, uint64_t counter, const pt_stored *in,
+                              pt_stored *out)
 {
     pt_vi w[4];
     float kept[BLOCK]; /* scaled in double, so that only the store rounds */
     words_of_block(work, counter, w);
-    for (int i = 0; i < BLOCK; i++) kept[i] = (float)((double)in[i] * work->scale);
+    for (int i = 0; i < BLOCK; i++) kept[i] = (float)((double)pt_get(in + i) * work->scale);
     const pt_vi threshold = pt_vi_set1((uint32_t)work->threshold);
     for (int k = 0; k < 4; k++) {
         pt_vf x = pt_vf_load(kept + k * PT_LANES);
-        pt_vf_store(out + k * PT_LANES, pt_vf_select_lt_u32(w[k], threshold, pt_vf_zero(), x));
+        pt_vs_store(out + k * PT_LANES, pt_vf_select_lt_u32(w[k], threshold, pt_vf_zero(), x));
     }
 }
 
@@ -77,15 +76,15 @@ static void drop_chunk(void *ctx, int64_t chunk, int thread)
     pt_range r = pt_chunk_range(work->n, PT_CHUNK_ELEMENTS, chunk);
     int64_t i = r.begin;
     if (work->threshold > UINT32_MAX) { /* no 32-bit number reaches p */
-        memset(work->out + i, 0, (size_t)(r.end - i) * sizeof(float));
+        memset(work->out + i, 0, (size_t)(r.end - i) * sizeof(pt_stored));
         return;
     }
     uint64_t counter = work->first_counter + (uint64_t)i / 4;
     for (; i + BLOCK <= r.end; i += BLOCK, counter += BLOCK / 4)
         drop_block(work, counter, work->in + i, work->out + i);
     if (i == r.end) return;
-    float tail[BLOCK] = {0};
-    size_t bytes = (size_t)(r.end - i) * sizeof(float);
+    pt_stored tail[BLOCK] = {0};
+    size_t bytes = (size_t)(r.end - i) * sizeof(pt_stored);
     memcpy(tail, work->in + i, bytes);
     drop_block(work, counter, tail, tail);
     memcpy(work->out + i, tail, bytes);
@@ -96,8 +95,8 @@ static void drop(const pt_dropout_args *a, const pt_tensor *in, const pt_tensor 
     double p32 = a->p * 4294967296.0;
     uint64_t whole = (uint64_t)p32;
     dropout_work work = {
-        .in = pt_floats(in),
-        .out = pt_floats(out),
+        .in = pt_storage(in),
+        .out = pt_storage(out),
         .n = pt_numel(in),
         .scale = 1 / (1 - a->p),
         .threshold = whole + ((double)whole < p32),
@@ -108,13 +107,13 @@ static void drop(const pt_dropout_args *a, const pt_tensor *in, const pt_tensor 
     pt_run_chunks(pool, work.n, PT_CHUNK_ELEMENTS, drop_chunk, &work);
 }
 
-void PT_CPU(dropout_fwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(dropout_fwd)(const void *args, pt_pool *pool)
 {
     const pt_dropout_args *a = args;
     drop(a, &a->x, &a->y, pool);
 }
 
-void PT_CPU(dropout_bwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(dropout_bwd)(const void *args, pt_pool *pool)
 {
     const pt_dropout_args *a = args;
     drop(a, &a->dy, &a->dx, pool);

@@ -9,10 +9,11 @@ pt_status pt_embedding_check(const pt_embedding_args *a, pt_pass pass, pt_error 
     const pt_tensor *position = forward ? &a->position : &a->dposition;
     pt_op_check c = {.op = "embedding", .err = err};
     pt_need_ints(&c, &a->ids, "ids");
-    pt_need_real(&c, x, forward ? "x" : "dx");
-    if (forward) pt_need_real(&c, token, "token");
+    pt_need_stored(&c, x, forward ? "x" : "dx");
+    if (forward) pt_need_stored(&c, token, "token");
     else pt_may_real(&c, token, "dtoken");
-    pt_may_real(&c, position, forward ? "position" : "dposition");
+    if (forward) pt_may_stored(&c, position, "position");
+    else pt_may_real(&c, position, "dposition");
     pt_may_ints(&c, &a->doc_start, "doc_start");
     pt_may_ints(&c, &a->offset, "offset");
     if (c.status) return c.status;

@@ -4,6 +4,7 @@
  * in   x    out  y, same shape, may alias x if the backward never runs
  * bwd  dx = dy * y'(x), assigned; dx may alias dy. Needs x.
  * Parity tolerance 1e-6 relative to the largest component. Source: Hendrycks & Gimpel 2016, arXiv:1606.08415.
+ * May be stored in bf16, all alike: x, y, dy, dx. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_GELU_H
 #define PT_OPS_GELU_H

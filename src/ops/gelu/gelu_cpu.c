@@ -1,11 +1,11 @@
 /* GELU, vectorised. SPDX-License-Identifier: MIT */
 #include "device/cpu/chunks.h"
-#include "device/cpu/cpu.h"
 #include "device/cpu/simd_maths.h"
+#include "device/cpu/stored.h"
 #include "ops/gelu/gelu.h"
 
-void PT_CPU(gelu_fwd)(const void *args, pt_pool *pool);
-void PT_CPU(gelu_bwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(gelu_fwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(gelu_bwd)(const void *args, pt_pool *pool);
 
 /* The tanh form is x sigmoid(z) with z = 2 sqrt(2/pi) (x + 0.044715 x^3), which stays exact where 1 + tanh cancels. */
 #define TWO_SQRT_2_PI 1.59576912160573071f
@@ -43,14 +43,14 @@ static inline pt_vf slope(pt_vf x, bool tanh_form)
 
 static inline void forward_range(const pt_gelu_args *a, pt_range r, bool tanh_form)
 {
-    const float *x = pt_floats(&a->x);
-    float *y = pt_floats(&a->y);
+    const pt_stored *x = pt_storage(&a->x);
+    pt_stored *y = pt_storage(&a->y);
     int64_t i = r.begin;
     for (; i + PT_LANES <= r.end; i += PT_LANES)
-        pt_vf_store(y + i, value(pt_vf_load(x + i), tanh_form));
+        pt_vs_store(y + i, value(pt_vs_load(x + i), tanh_form));
     if (i < r.end) {
-        pt_vf tail = value(pt_vf_load_n(x + i, r.end - i), tanh_form);
-        pt_vf_store_n(y + i, tail, r.end - i);
+        pt_vf tail = value(pt_vs_load_n(x + i, r.end - i), tanh_form);
+        pt_vs_store_n(y + i, tail, r.end - i);
     }
 }
 
@@ -63,7 +63,7 @@ static void forward_chunk(void *ctx, int64_t chunk, int thread)
     else forward_range(a, r, false);
 }
 
-void PT_CPU(gelu_fwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(gelu_fwd)(const void *args, pt_pool *pool)
 {
     const pt_gelu_args *a = args;
     pt_run_chunks(pool, pt_numel(&a->x), PT_CHUNK_ELEMENTS, forward_chunk, a);
@@ -71,15 +71,15 @@ void PT_CPU(gelu_fwd)(const void *args, pt_pool *pool)
 
 static inline void backward_range(const pt_gelu_args *a, pt_range r, bool tanh_form)
 {
-    const float *x = pt_floats(&a->x), *dy = pt_floats(&a->dy);
-    float *dx = pt_floats(&a->dx);
+    const pt_stored *x = pt_storage(&a->x), *dy = pt_storage(&a->dy);
+    pt_stored *dx = pt_storage(&a->dx);
     int64_t i = r.begin;
     for (; i + PT_LANES <= r.end; i += PT_LANES)
-        pt_vf_store(dx + i, pt_vf_mul(pt_vf_load(dy + i), slope(pt_vf_load(x + i), tanh_form)));
+        pt_vs_store(dx + i, pt_vf_mul(pt_vs_load(dy + i), slope(pt_vs_load(x + i), tanh_form)));
     if (i < r.end) {
         int64_t n = r.end - i;
-        pt_vf tail = slope(pt_vf_load_n(x + i, n), tanh_form);
-        pt_vf_store_n(dx + i, pt_vf_mul(pt_vf_load_n(dy + i, n), tail), n);
+        pt_vf tail = slope(pt_vs_load_n(x + i, n), tanh_form);
+        pt_vs_store_n(dx + i, pt_vf_mul(pt_vs_load_n(dy + i, n), tail), n);
     }
 }
 
@@ -92,7 +92,7 @@ static void backward_chunk(void *ctx, int64_t chunk, int thread)
     else backward_range(a, r, false);
 }
 
-void PT_CPU(gelu_bwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(gelu_bwd)(const void *args, pt_pool *pool)
 {
     const pt_gelu_args *a = args;
     pt_run_chunks(pool, pt_numel(&a->x), PT_CHUNK_ELEMENTS, backward_chunk, a);

@@ -6,10 +6,10 @@ pt_status pt_kv_store_check(const pt_kv_store_args *a, pt_pass pass, pt_error *e
     const pt_tensor *k = &a->k, *cache = &a->cache_k;
     pt_op_check c = {.op = "kv_store", .err = err};
     pt_want(&c, pass == PT_FORWARD, "there is no backward pass", NULL);
-    pt_need_real(&c, k, "k");
-    pt_need_real(&c, &a->v, "v");
-    pt_need_real(&c, cache, "cache_k");
-    pt_need_real(&c, &a->cache_v, "cache_v");
+    pt_need_stored(&c, k, "k");
+    pt_need_stored(&c, &a->v, "v");
+    pt_need_stored(&c, cache, "cache_k");
+    pt_need_stored(&c, &a->cache_v, "cache_v");
     pt_may_ints(&c, &a->offset, "offset");
     pt_may_ints(&c, &a->slot, "slot");
     if (c.status) return c.status;

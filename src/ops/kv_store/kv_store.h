@@ -3,6 +3,7 @@
  * in   k, v (B,T,G,D)   offset (B) i32 or absent (0)   slot (B) i32 or absent (b)
  * out  cache_k, cache_v (S,G,P,D), offset[b] + T <= P
  * Exact.
+ * May be stored in bf16, all alike: all. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_KV_STORE_H
 #define PT_OPS_KV_STORE_H

@@ -3,10 +3,10 @@
 
 static void check_forward(pt_op_check *c, const pt_layernorm_args *a)
 {
-    pt_need_real(c, &a->x, "x");
+    pt_need_stored(c, &a->x, "x");
     pt_need_real(c, &a->w, "w");
     pt_may_real(c, &a->b, "b");
-    pt_need_real(c, &a->y, "y");
+    pt_need_stored(c, &a->y, "y");
     pt_need_real(c, &a->mean, "mean");
     pt_need_real(c, &a->rstd, "rstd");
     if (c->status) return;
@@ -26,12 +26,12 @@ static void check_forward(pt_op_check *c, const pt_layernorm_args *a)
 
 static void check_backward(pt_op_check *c, const pt_layernorm_args *a)
 {
-    pt_need_real(c, &a->dy, "dy");
-    pt_need_real(c, &a->x, "x");
+    pt_need_stored(c, &a->dy, "dy");
+    pt_need_stored(c, &a->x, "x");
     pt_need_real(c, &a->w, "w");
     pt_need_real(c, &a->mean, "mean");
     pt_need_real(c, &a->rstd, "rstd");
-    pt_may_real(c, &a->dx, "dx");
+    pt_may_stored(c, &a->dx, "dx");
     pt_may_real(c, &a->dw, "dw");
     pt_may_real(c, &a->db, "db");
     if (c->status) return;

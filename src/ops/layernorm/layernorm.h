@@ -7,6 +7,7 @@
  *      skipped. Row sums in row order. N is the product of all dimensions but the last.
  * y may alias x in the forward pass only if the backward never runs; dx may alias dy.
  * Parity tolerance 1e-5 relative to the largest component. Source: Ba, Kiros, Hinton 2016, arXiv:1607.06450.
+ * May be stored in bf16, all alike: x, y, dy, dx. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_LAYERNORM_H
 #define PT_OPS_LAYERNORM_H

@@ -1,11 +1,10 @@
 /* Layer normalisation, vectorised. SPDX-License-Identifier: MIT */
 #include "device/cpu/chunks.h"
-#include "device/cpu/cpu.h"
-#include "device/cpu/simd.h"
+#include "device/cpu/stored.h"
 #include "ops/layernorm/layernorm.h"
 
-void PT_CPU(layernorm_fwd)(const void *args, pt_pool *pool);
-void PT_CPU(layernorm_bwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(layernorm_fwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(layernorm_bwd)(const void *args, pt_pool *pool);
 
 /* ---- forward: over rows ---- */
 
@@ -16,14 +15,14 @@ static inline float total(const pt_vf s[4])
     return pt_vf_sum(pt_vf_add(pt_vf_add(s[0], s[1]), pt_vf_add(s[2], s[3])));
 }
 
-static inline float row_sum(const float *x, int64_t C)
+static inline float row_sum(const pt_stored *x, int64_t C)
 {
     pt_vf s[4] = {pt_vf_zero(), pt_vf_zero(), pt_vf_zero(), pt_vf_zero()};
     int64_t i = 0;
     for (; i + WIDE <= C; i += WIDE)
-        for (int k = 0; k < 4; k++) s[k] = pt_vf_add(s[k], pt_vf_load(x + i + k * PT_LANES));
-    for (; i + PT_LANES <= C; i += PT_LANES) s[0] = pt_vf_add(s[0], pt_vf_load(x + i));
-    if (i < C) s[1] = pt_vf_add(s[1], pt_vf_load_n(x + i, C - i));
+        for (int k = 0; k < 4; k++) s[k] = pt_vf_add(s[k], pt_vs_load(x + i + k * PT_LANES));
+    for (; i + PT_LANES <= C; i += PT_LANES) s[0] = pt_vf_add(s[0], pt_vs_load(x + i));
+    if (i < C) s[1] = pt_vf_add(s[1], pt_vs_load_n(x + i, C - i));
     return total(s);
 }
 
@@ -34,26 +33,27 @@ static inline pt_vf add_square(pt_vf sum, pt_vf x, pt_vf mean)
 }
 
 /* Sum of (x - mean)^2. */
-static inline float row_spread(const float *x, float mean, int64_t C)
+static inline float row_spread(const pt_stored *x, float mean, int64_t C)
 {
     const pt_vf m = pt_vf_set1(mean);
     pt_vf s[4] = {pt_vf_zero(), pt_vf_zero(), pt_vf_zero(), pt_vf_zero()};
     int64_t i = 0;
     for (; i + WIDE <= C; i += WIDE)
-        for (int k = 0; k < 4; k++) s[k] = add_square(s[k], pt_vf_load(x + i + k * PT_LANES), m);
-    for (; i + PT_LANES <= C; i += PT_LANES) s[0] = add_square(s[0], pt_vf_load(x + i), m);
+        for (int k = 0; k < 4; k++) s[k] = add_square(s[k], pt_vs_load(x + i + k * PT_LANES), m);
+    for (; i + PT_LANES <= C; i += PT_LANES) s[0] = add_square(s[0], pt_vs_load(x + i), m);
     if (i < C) { /* the unused lanes must be 0 in both */
         float lanes[PT_LANES];
         pt_vf_store(lanes, m);
-        s[1] = add_square(s[1], pt_vf_load_n(x + i, C - i), pt_vf_load_n(lanes, C - i));
+        s[1] = add_square(s[1], pt_vs_load_n(x + i, C - i), pt_vf_load_n(lanes, C - i));
     }
     return total(s);
 }
 
 static inline void forward_row(const pt_layernorm_args *a, int64_t row, int64_t C)
 {
-    const float *x = pt_floats(&a->x) + row * C, *w = pt_floats(&a->w), *b = pt_floats(&a->b);
-    float *y = pt_floats(&a->y) + row * C;
+    const pt_stored *x = pt_storage(&a->x) + row * C;
+    const float *w = pt_floats(&a->w), *b = pt_floats(&a->b);
+    pt_stored *y = pt_storage(&a->y) + row * C;
     float mean = (float)((double)row_sum(x, C) / (double)C);
     double var = (double)row_spread(x, mean, C) / (double)C;
     float rstd = (float)(1 / pt_sqrt(var + a->eps));
@@ -62,15 +62,15 @@ static inline void forward_row(const pt_layernorm_args *a, int64_t row, int64_t 
     const pt_vf m = pt_vf_set1(mean), r = pt_vf_set1(rstd);
     int64_t i = 0;
     for (; i + PT_LANES <= C; i += PT_LANES) {
-        pt_vf h = pt_vf_mul(pt_vf_sub(pt_vf_load(x + i), m), r);
+        pt_vf h = pt_vf_mul(pt_vf_sub(pt_vs_load(x + i), m), r);
         pt_vf bias = b ? pt_vf_load(b + i) : pt_vf_zero();
-        pt_vf_store(y + i, pt_vf_fma(h, pt_vf_load(w + i), bias));
+        pt_vs_store(y + i, pt_vf_fma(h, pt_vf_load(w + i), bias));
     }
     if (i < C) {
         int64_t n = C - i;
-        pt_vf h = pt_vf_mul(pt_vf_sub(pt_vf_load_n(x + i, n), m), r);
+        pt_vf h = pt_vf_mul(pt_vf_sub(pt_vs_load_n(x + i, n), m), r);
         pt_vf bias = b ? pt_vf_load_n(b + i, n) : pt_vf_zero();
-        pt_vf_store_n(y + i, pt_vf_fma(h, pt_vf_load_n(w + i, n), bias), n);
+        pt_vs_store_n(y + i, pt_vf_fma(h, pt_vf_load_n(w + i, n), bias), n);
     }
 }
 
@@ -83,7 +83,7 @@ static void forward_chunk(void *ctx, int64_t chunk, int thread)
     for (int64_t row = r.begin; row < r.end; row++) forward_row(a, row, C);
 }
 
-void PT_CPU(layernorm_fwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(layernorm_fwd)(const void *args, pt_pool *pool)
 {
     const pt_layernorm_args *a = args;
     pt_run_chunks(pool, pt_rows(&a->x), pt_chunk_rows(pt_last_dim(&a->x)), forward_chunk, a);
@@ -96,9 +96,9 @@ void PT_CPU(layernorm_fwd)(const void *args, pt_pool *pool)
     256 /* rows summed before their sum joins the total: keeps rounding errors small */
 
 /* Loads lanes of a slab; `whole` is known when compiling. */
-static inline pt_vf load_part(const float *p, int64_t n, bool whole)
+static inline pt_vf load_part(const pt_stored *p, int64_t n, bool whole)
 {
-    return whole ? pt_vf_load(p) : pt_vf_load_n(p, pt_max_i64(0, pt_min_i64(n, PT_LANES)));
+    return whole ? pt_vs_load(p) : pt_vs_load_n(p, pt_max_i64(0, pt_min_i64(n, PT_LANES)));
 }
 
 typedef struct slab_sums {
@@ -109,11 +109,11 @@ static inline slab_sums sum_slab_rows(const pt_layernorm_args *a, pt_range rows,
                                       int64_t n, bool whole)
 {
     int64_t C = pt_last_dim(&a->x);
-    const float *x = pt_floats(&a->x) + column, *dy = pt_floats(&a->dy) + column;
+    const pt_stored *x = pt_storage(&a->x) + column, *dy = pt_storage(&a->dy) + column;
     const float *mean = pt_floats(&a->mean), *rstd = pt_floats(&a->rstd);
     pt_vf w0 = pt_vf_zero(), w1 = w0, b0 = w0, b1 = w0;
     for (int64_t row = rows.begin; row < rows.end; row++) {
-        const float *xr = x + row * C, *dr = dy + row * C;
+        const pt_stored *xr = x + row * C, *dr = dy + row * C;
         const pt_vf m = pt_vf_set1(mean[row]), r = pt_vf_set1(rstd[row]);
         pt_vf d0 = load_part(dr, n, whole);
         b0 = pt_vf_add(b0, d0);
@@ -170,9 +170,9 @@ static inline pt_vf add_products(pt_vf sums[2], pt_vf dy, pt_vf w, pt_vf centred
 
 static inline void backward_row(const pt_layernorm_args *a, int64_t row, int64_t C)
 {
-    const float *x = pt_floats(&a->x) + row * C, *dy = pt_floats(&a->dy) + row * C;
+    const pt_stored *x = pt_storage(&a->x) + row * C, *dy = pt_storage(&a->dy) + row * C;
     const float *w = pt_floats(&a->w);
-    float *dx = pt_floats(&a->dx) + row * C;
+    pt_stored *dx = pt_storage(&a->dx) + row * C;
     float rstd = pt_floats(&a->rstd)[row];
     const pt_vf m = pt_vf_set1(pt_floats(&a->mean)[row]);
     pt_vf s[2][2] = {{pt_vf_zero(), pt_vf_zero()}, {pt_vf_zero(), pt_vf_zero()}};
@@ -180,13 +180,13 @@ static inline void backward_row(const pt_layernorm_args *a, int64_t row, int64_t
     for (; i + 2 * PT_LANES <= C; i += 2 * PT_LANES)
         for (int k = 0; k < 2; k++) {
             int64_t j = i + k * PT_LANES;
-            add_products(s[k], pt_vf_load(dy + j), pt_vf_load(w + j),
-                         pt_vf_sub(pt_vf_load(x + j), m));
+            add_products(s[k], pt_vs_load(dy + j), pt_vf_load(w + j),
+                         pt_vf_sub(pt_vs_load(x + j), m));
         }
     for (; i < C; i += PT_LANES) {
         int64_t n = pt_min_i64(PT_LANES, C - i);
-        add_products(s[0], pt_vf_load_n(dy + i, n), pt_vf_load_n(w + i, n),
-                     pt_vf_sub(pt_vf_load_n(x + i, n), m));
+        add_products(s[0], pt_vs_load_n(dy + i, n), pt_vf_load_n(w + i, n),
+                     pt_vf_sub(pt_vs_load_n(x + i, n), m));
     }
     double mean_g = (double)pt_vf_sum(pt_vf_add(s[0][0], s[1][0])) / (double)C;
     double mean_gd = (double)pt_vf_sum(pt_vf_add(s[0][1], s[1][1])) / (double)C;
@@ -196,17 +196,17 @@ static inline void backward_row(const pt_layernorm_args *a, int64_t row, int64_t
     const pt_vf of_g = pt_vf_set1(rstd), of_x = pt_vf_set1((float)(-r * r * r * mean_gd));
     const pt_vf mg = pt_vf_set1((float)mean_g);
     for (i = 0; i + PT_LANES <= C; i += PT_LANES) {
-        pt_vf g = pt_vf_mul(pt_vf_load(dy + i), pt_vf_load(w + i));
-        pt_vf of_row = pt_vf_mul(pt_vf_sub(pt_vf_load(x + i), m), of_x);
+        pt_vf g = pt_vf_mul(pt_vs_load(dy + i), pt_vf_load(w + i));
+        pt_vf of_row = pt_vf_mul(pt_vf_sub(pt_vs_load(x + i), m), of_x);
         pt_vf d = pt_vf_fma(pt_vf_sub(g, mg), of_g, of_row);
-        pt_vf_store(dx + i, a->dx_accumulate ? pt_vf_add(pt_vf_load(dx + i), d) : d);
+        pt_vs_store(dx + i, a->dx_accumulate ? pt_vf_add(pt_vs_load(dx + i), d) : d);
     }
     if (i < C) {
         int64_t n = C - i;
-        pt_vf g = pt_vf_mul(pt_vf_load_n(dy + i, n), pt_vf_load_n(w + i, n));
-        pt_vf of_row = pt_vf_mul(pt_vf_sub(pt_vf_load_n(x + i, n), m), of_x);
+        pt_vf g = pt_vf_mul(pt_vs_load_n(dy + i, n), pt_vf_load_n(w + i, n));
+        pt_vf of_row = pt_vf_mul(pt_vf_sub(pt_vs_load_n(x + i, n), m), of_x);
         pt_vf d = pt_vf_fma(pt_vf_sub(g, mg), of_g, of_row);
-        pt_vf_store_n(dx + i, a->dx_accumulate ? pt_vf_add(pt_vf_load_n(dx + i, n), d) : d, n);
+        pt_vs_store_n(dx + i, a->dx_accumulate ? pt_vf_add(pt_vs_load_n(dx + i, n), d) : d, n);
     }
 }
 
@@ -219,7 +219,7 @@ static void backward_chunk(void *ctx, int64_t chunk, int thread)
     for (int64_t row = r.begin; row < r.end; row++) backward_row(a, row, C);
 }
 
-void PT_CPU(layernorm_bwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(layernorm_bwd)(const void *args, pt_pool *pool)
 {
     const pt_layernorm_args *a = args;
     int64_t N = pt_rows(&a->dy), C = pt_last_dim(&a->dy);

@@ -3,10 +3,11 @@
 
 static void check_forward(pt_op_check *c, const pt_linear_args *a)
 {
-    pt_need_real(c, &a->x, "x");
-    pt_need_real(c, &a->w, "w");
+    pt_need_stored(c, &a->x, "x");
+    pt_need_stored(c, &a->w, "w");
     pt_may_real(c, &a->b, "b");
-    pt_need_real(c, &a->y, "y");
+    if (pt_present(&a->y) && pt_is_real(&a->y)) pt_need_real(c, &a->y, "y");
+    else pt_need_stored(c, &a->y, "y");
     if (c->status) return;
     int64_t outputs = pt_rows(&a->w);
     pt_want(c, pt_last_dim(&a->w) == pt_last_dim(&a->x), "w must be (O,I), is", &a->w);
@@ -19,12 +20,12 @@ static void check_forward(pt_op_check *c, const pt_linear_args *a)
 static void check_backward(pt_op_check *c, const pt_linear_args *a)
 {
     bool needs_w = pt_present(&a->dx), needs_x = pt_present(&a->dw);
-    pt_need_real(c, &a->dy, "dy");
-    pt_may_real(c, &a->dx, "dx");
+    pt_need_stored(c, &a->dy, "dy");
+    pt_may_stored(c, &a->dx, "dx");
     pt_may_real(c, &a->dw, "dw");
     pt_may_real(c, &a->db, "db");
-    if (needs_w) pt_need_real(c, &a->w, "w");
-    if (needs_x) pt_need_real(c, &a->x, "x");
+    if (needs_w) pt_need_stored(c, &a->w, "w");
+    if (needs_x) pt_need_stored(c, &a->x, "x");
     if (c->status) return;
     int64_t n = pt_rows(&a->dy), outputs = pt_last_dim(&a->dy);
     pt_want(c, pt_fits_count(&a->db, outputs), "db must be (O), is", &a->db);

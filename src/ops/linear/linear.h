@@ -7,6 +7,7 @@
  *      each only if present. x is needed for dw only, w for dx only.
  * y must not alias x. Every sum has a fixed order that does not depend on the thread count.
  * Parity tolerance 2e-5 relative to the largest component (f32 accumulation; f64 in ref).
+ * May be stored in bf16, all alike: x, w, y, dy, dx; y also f32. Then the tolerance is 1e-2, and 2e-5 for what stays f32.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_LINEAR_H
 #define PT_OPS_LINEAR_H

@@ -3,9 +3,9 @@
 
 static void check_forward(pt_op_check *c, const pt_rmsnorm_args *a)
 {
-    pt_need_real(c, &a->x, "x");
+    pt_need_stored(c, &a->x, "x");
     pt_need_real(c, &a->w, "w");
-    pt_need_real(c, &a->y, "y");
+    pt_need_stored(c, &a->y, "y");
     pt_need_real(c, &a->rstd, "rstd");
     if (c->status) return;
     int64_t n = pt_rows(&a->x), channels = pt_last_dim(&a->x);
@@ -21,11 +21,11 @@ static void check_forward(pt_op_check *c, const pt_rmsnorm_args *a)
 
 static void check_backward(pt_op_check *c, const pt_rmsnorm_args *a)
 {
-    pt_need_real(c, &a->dy, "dy");
-    pt_need_real(c, &a->x, "x");
+    pt_need_stored(c, &a->dy, "dy");
+    pt_need_stored(c, &a->x, "x");
     pt_need_real(c, &a->w, "w");
     pt_need_real(c, &a->rstd, "rstd");
-    pt_may_real(c, &a->dx, "dx");
+    pt_may_stored(c, &a->dx, "dx");
     pt_may_real(c, &a->dw, "dw");
     if (c->status) return;
     int64_t n = pt_rows(&a->dy), channels = pt_last_dim(&a->dy);

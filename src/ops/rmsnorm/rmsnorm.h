@@ -5,6 +5,7 @@
  * bwd  with g = dy*w:   dx = rstd * (g - x * rstd^2 * mean_c(g*x));   dw += sum_n dy * x * rstd
  *      dx assigned, or added to when dx_accumulate. dx may alias dy. Absent gradients are skipped.
  * Parity tolerance 1e-5 relative to the largest component. Source: Zhang & Sennrich 2019, arXiv:1910.07467, eq. 4.
+ * May be stored in bf16, all alike: x, y, dy, dx. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_RMSNORM_H
 #define PT_OPS_RMSNORM_H

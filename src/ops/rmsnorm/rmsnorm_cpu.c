@@ -1,27 +1,26 @@
 /* RMS normalisation, vectorised. SPDX-License-Identifier: MIT */
 #include "device/cpu/chunks.h"
-#include "device/cpu/cpu.h"
-#include "device/cpu/simd.h"
+#include "device/cpu/stored.h"
 #include "ops/rmsnorm/rmsnorm.h"
 
-void PT_CPU(rmsnorm_fwd)(const void *args, pt_pool *pool);
-void PT_CPU(rmsnorm_bwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(rmsnorm_fwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(rmsnorm_bwd)(const void *args, pt_pool *pool);
 
 /* ---- forward: over rows ---- */
 
 #define WIDE (4 * PT_LANES) /* four independent sums hide the latency of a multiply-add */
 
-static inline float row_square_sum(const float *x, int64_t C)
+static inline float row_square_sum(const pt_stored *x, int64_t C)
 {
     pt_vf s[4] = {pt_vf_zero(), pt_vf_zero(), pt_vf_zero(), pt_vf_zero()};
     int64_t i = 0;
     for (; i + WIDE <= C; i += WIDE)
         for (int k = 0; k < 4; k++) {
-            pt_vf v = pt_vf_load(x + i + k * PT_LANES);
+            pt_vf v = pt_vs_load(x + i + k * PT_LANES);
             s[k] = pt_vf_fma(v, v, s[k]);
         }
     for (; i < C; i += PT_LANES) {
-        pt_vf v = pt_vf_load_n(x + i, pt_min_i64(PT_LANES, C - i));
+        pt_vf v = pt_vs_load_n(x + i, pt_min_i64(PT_LANES, C - i));
         s[0] = pt_vf_fma(v, v, s[0]);
     }
     return pt_vf_sum(pt_vf_add(pt_vf_add(s[0], s[1]), pt_vf_add(s[2], s[3])));
@@ -29,18 +28,19 @@ static inline float row_square_sum(const float *x, int64_t C)
 
 static inline void forward_row(const pt_rmsnorm_args *a, int64_t row, int64_t C)
 {
-    const float *x = pt_floats(&a->x) + row * C, *w = pt_floats(&a->w);
-    float *y = pt_floats(&a->y) + row * C;
+    const pt_stored *x = pt_storage(&a->x) + row * C;
+    const float *w = pt_floats(&a->w);
+    pt_stored *y = pt_storage(&a->y) + row * C;
     double mean_square = (double)row_square_sum(x, C) / (double)C;
     float rstd = (float)(1 / pt_sqrt(mean_square + a->eps));
     pt_floats(&a->rstd)[row] = rstd;
     const pt_vf r = pt_vf_set1(rstd);
     int64_t i = 0;
     for (; i + PT_LANES <= C; i += PT_LANES)
-        pt_vf_store(y + i, pt_vf_mul(pt_vf_mul(pt_vf_load(x + i), r), pt_vf_load(w + i)));
+        pt_vs_store(y + i, pt_vf_mul(pt_vf_mul(pt_vs_load(x + i), r), pt_vf_load(w + i)));
     if (i < C) {
-        pt_vf h = pt_vf_mul(pt_vf_load_n(x + i, C - i), r);
-        pt_vf_store_n(y + i, pt_vf_mul(h, pt_vf_load_n(w + i, C - i)), C - i);
+        pt_vf h = pt_vf_mul(pt_vs_load_n(x + i, C - i), r);
+        pt_vs_store_n(y + i, pt_vf_mul(h, pt_vf_load_n(w + i, C - i)), C - i);
     }
 }
 
@@ -53,7 +53,7 @@ static void forward_chunk(void *ctx, int64_t chunk, int thread)
     for (int64_t row = r.begin; row < r.end; row++) forward_row(a, row, C);
 }
 
-void PT_CPU(rmsnorm_fwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(rmsnorm_fwd)(const void *args, pt_pool *pool)
 {
     const pt_rmsnorm_args *a = args;
     pt_run_chunks(pool, pt_rows(&a->x), pt_chunk_rows(pt_last_dim(&a->x)), forward_chunk, a);
@@ -70,19 +70,20 @@ static inline void add_rows(const pt_rmsnorm_args *a, pt_range rows, pt_range co
                             pt_vf total[2])
 {
     int64_t C = pt_last_dim(&a->x), n = columns.end - columns.begin;
-    const float *x = pt_floats(&a->x) + columns.begin, *dy = pt_floats(&a->dy) + columns.begin;
+    const pt_stored *x = pt_storage(&a->x) + columns.begin;
+    const pt_stored *dy = pt_storage(&a->dy) + columns.begin;
     const float *rstd = pt_floats(&a->rstd);
     pt_vf s0 = pt_vf_zero(), s1 = s0;
     int64_t n0 = pt_min_i64(n, PT_LANES), n1 = n - n0;
     for (int64_t row = rows.begin; row < rows.end; row++) {
-        const float *xr = x + row * C, *dr = dy + row * C;
+        const pt_stored *xr = x + row * C, *dr = dy + row * C;
         const pt_vf r = pt_vf_set1(rstd[row]);
-        pt_vf x0 = whole ? pt_vf_load(xr) : pt_vf_load_n(xr, n0);
-        pt_vf d0 = whole ? pt_vf_load(dr) : pt_vf_load_n(dr, n0);
+        pt_vf x0 = whole ? pt_vs_load(xr) : pt_vs_load_n(xr, n0);
+        pt_vf d0 = whole ? pt_vs_load(dr) : pt_vs_load_n(dr, n0);
         s0 = pt_vf_fma(d0, pt_vf_mul(x0, r), s0);
         if (!whole && n1 == 0) continue;
-        pt_vf x1 = whole ? pt_vf_load(xr + PT_LANES) : pt_vf_load_n(xr + PT_LANES, n1);
-        pt_vf d1 = whole ? pt_vf_load(dr + PT_LANES) : pt_vf_load_n(dr + PT_LANES, n1);
+        pt_vf x1 = whole ? pt_vs_load(xr + PT_LANES) : pt_vs_load_n(xr + PT_LANES, n1);
+        pt_vf d1 = whole ? pt_vs_load(dr + PT_LANES) : pt_vs_load_n(dr + PT_LANES, n1);
         s1 = pt_vf_fma(d1, pt_vf_mul(x1, r), s1);
     }
     total[0] = pt_vf_add(total[0], s0);
@@ -112,21 +113,21 @@ static void slab_chunk(void *ctx, int64_t chunk, int thread)
 
 static inline void backward_row(const pt_rmsnorm_args *a, int64_t row, int64_t C)
 {
-    const float *x = pt_floats(&a->x) + row * C, *dy = pt_floats(&a->dy) + row * C;
+    const pt_stored *x = pt_storage(&a->x) + row * C, *dy = pt_storage(&a->dy) + row * C;
     const float *w = pt_floats(&a->w);
-    float *dx = pt_floats(&a->dx) + row * C;
+    pt_stored *dx = pt_storage(&a->dx) + row * C;
     pt_vf s[2] = {pt_vf_zero(), pt_vf_zero()};
     int64_t i = 0;
     for (; i + 2 * PT_LANES <= C; i += 2 * PT_LANES)
         for (int k = 0; k < 2; k++) {
             int64_t j = i + k * PT_LANES;
-            pt_vf g = pt_vf_mul(pt_vf_load(dy + j), pt_vf_load(w + j));
-            s[k] = pt_vf_fma(g, pt_vf_load(x + j), s[k]);
+            pt_vf g = pt_vf_mul(pt_vs_load(dy + j), pt_vf_load(w + j));
+            s[k] = pt_vf_fma(g, pt_vs_load(x + j), s[k]);
         }
     for (; i < C; i += PT_LANES) {
         int64_t n = pt_min_i64(PT_LANES, C - i);
-        pt_vf g = pt_vf_mul(pt_vf_load_n(dy + i, n), pt_vf_load_n(w + i, n));
-        s[0] = pt_vf_fma(g, pt_vf_load_n(x + i, n), s[0]);
+        pt_vf g = pt_vf_mul(pt_vs_load_n(dy + i, n), pt_vf_load_n(w + i, n));
+        s[0] = pt_vf_fma(g, pt_vs_load_n(x + i, n), s[0]);
     }
     double mean_gx = (double)pt_vf_sum(pt_vf_add(s[0], s[1])) / (double)C;
 
@@ -135,15 +136,15 @@ static inline void backward_row(const pt_rmsnorm_args *a, int64_t row, int64_t C
     double r = (double)rstd;
     const pt_vf of_g = pt_vf_set1(rstd), of_x = pt_vf_set1((float)(-r * r * r * mean_gx));
     for (i = 0; i + PT_LANES <= C; i += PT_LANES) {
-        pt_vf g = pt_vf_mul(pt_vf_load(dy + i), pt_vf_load(w + i));
-        pt_vf d = pt_vf_fma(pt_vf_load(x + i), of_x, pt_vf_mul(g, of_g));
-        pt_vf_store(dx + i, a->dx_accumulate ? pt_vf_add(pt_vf_load(dx + i), d) : d);
+        pt_vf g = pt_vf_mul(pt_vs_load(dy + i), pt_vf_load(w + i));
+        pt_vf d = pt_vf_fma(pt_vs_load(x + i), of_x, pt_vf_mul(g, of_g));
+        pt_vs_store(dx + i, a->dx_accumulate ? pt_vf_add(pt_vs_load(dx + i), d) : d);
     }
     if (i < C) {
         int64_t n = C - i;
-        pt_vf g = pt_vf_mul(pt_vf_load_n(dy + i, n), pt_vf_load_n(w + i, n));
-        pt_vf d = pt_vf_fma(pt_vf_load_n(x + i, n), of_x, pt_vf_mul(g, of_g));
-        pt_vf_store_n(dx + i, a->dx_accumulate ? pt_vf_add(pt_vf_load_n(dx + i, n), d) : d, n);
+        pt_vf g = pt_vf_mul(pt_vs_load_n(dy + i, n), pt_vf_load_n(w + i, n));
+        pt_vf d = pt_vf_fma(pt_vs_load_n(x + i, n), of_x, pt_vf_mul(g, of_g));
+        pt_vs_store_n(dx + i, a->dx_accumulate ? pt_vf_add(pt_vs_load_n(dx + i, n), d) : d, n);
     }
 }
 
@@ -156,7 +157,7 @@ static void backward_chunk(void *ctx, int64_t chunk, int thread)
     for (int64_t row = r.begin; row < r.end; row++) backward_row(a, row, C);
 }
 
-void PT_CPU(rmsnorm_bwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(rmsnorm_bwd)(const void *args, pt_pool *pool)
 {
     const pt_rmsnorm_args *a = args;
     int64_t N = pt_rows(&a->dy), C = pt_last_dim(&a->dy);

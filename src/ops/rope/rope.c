@@ -6,8 +6,8 @@ pt_status pt_rope_check(const pt_rope_args *a, pt_pass pass, pt_error *err)
     bool forward = pass == PT_FORWARD;
     const pt_tensor *in = forward ? &a->x : &a->dy, *out = forward ? &a->y : &a->dx;
     pt_op_check c = {.op = "rope", .err = err};
-    pt_need_real(&c, in, forward ? "x" : "dy");
-    pt_need_real(&c, out, forward ? "y" : "dx");
+    pt_need_stored(&c, in, forward ? "x" : "dy");
+    pt_need_stored(&c, out, forward ? "y" : "dx");
     pt_need_real(&c, &a->freq, "freq");
     pt_may_ints(&c, &a->offset, "offset");
     pt_may_ints(&c, &a->doc_start, "doc_start");

@@ -8,6 +8,7 @@
  * bwd  dx = dy turned back by the same angle (assigned); dx may alias dy.
  * cos and sin are computed in double from base/maths. Parity tolerance 1e-6 relative to the largest component.
  * Source: Su et al. 2021, arXiv:2104.09864, eq. 34.
+ * May be stored in bf16, all alike: x, y, dy, dx. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_ROPE_H
 #define PT_OPS_ROPE_H

@@ -4,11 +4,11 @@
 pt_status pt_swiglu_check(const pt_swiglu_args *a, pt_pass pass, pt_error *err)
 {
     pt_op_check c = {.op = "swiglu", .err = err};
-    pt_need_real(&c, &a->gate, "gate");
-    pt_need_real(&c, &a->up, "up");
+    pt_need_stored(&c, &a->gate, "gate");
+    pt_need_stored(&c, &a->up, "up");
     const pt_tensor *inputs[] = {&a->gate, &a->up};
     if (pass == PT_FORWARD) {
-        pt_need_real(&c, &a->y, "y");
+        pt_need_stored(&c, &a->y, "y");
         if (c.status) return c.status;
         pt_want(&c, pt_same_shape(&a->up, &a->gate), "up must have the shape of gate, is", &a->up);
         pt_want(&c, pt_same_shape(&a->y, &a->gate), "y must have the shape of gate, is", &a->y);
@@ -16,9 +16,9 @@ pt_status pt_swiglu_check(const pt_swiglu_args *a, pt_pass pass, pt_error *err)
         pt_want_apart(&c, written, PT_COUNT(written), inputs, PT_COUNT(inputs));
         return c.status;
     }
-    pt_need_real(&c, &a->dy, "dy");
-    pt_may_real(&c, &a->dgate, "dgate");
-    pt_may_real(&c, &a->dup, "dup");
+    pt_need_stored(&c, &a->dy, "dy");
+    pt_may_stored(&c, &a->dgate, "dgate");
+    pt_may_stored(&c, &a->dup, "dup");
     if (c.status) return c.status;
     pt_want(&c, pt_same_shape(&a->up, &a->gate), "up must have the shape of gate, is", &a->up);
     pt_want(&c, pt_same_shape(&a->dy, &a->gate), "dy must have the shape of gate, is", &a->dy);

@@ -4,6 +4,7 @@
  * bwd  with s = sigmoid(gate):  dup = dy * gate * s    dgate = dy * up * s * (1 + gate * (1 - s))
  *      assigned; each only if present; may alias dy only if the other gradient is absent.
  * Parity tolerance 1e-6 relative to the largest component. Source: Shazeer 2020, arXiv:2002.05202, eq. 5.
+ * May be stored in bf16, all alike: all six. Then the f32 result, rounded.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_SWIGLU_H
 #define PT_OPS_SWIGLU_H

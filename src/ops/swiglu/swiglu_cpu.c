@@ -1,11 +1,11 @@
 /* SwiGLU, vectorised. SPDX-License-Identifier: MIT */
 #include "device/cpu/chunks.h"
-#include "device/cpu/cpu.h"
 #include "device/cpu/simd_maths.h"
+#include "device/cpu/stored.h"
 #include "ops/swiglu/swiglu.h"
 
-void PT_CPU(swiglu_fwd)(const void *args, pt_pool *pool);
-void PT_CPU(swiglu_bwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(swiglu_fwd)(const void *args, pt_pool *pool);
+void PT_KERNEL(swiglu_bwd)(const void *args, pt_pool *pool);
 
 static inline pt_vf value(pt_vf gate, pt_vf up)
 {
@@ -16,19 +16,19 @@ static void forward_chunk(void *ctx, int64_t chunk, int thread)
 {
     (void)thread;
     const pt_swiglu_args *a = ctx;
-    const float *gate = pt_floats(&a->gate), *up = pt_floats(&a->up);
-    float *y = pt_floats(&a->y);
+    const pt_stored *gate = pt_storage(&a->gate), *up = pt_storage(&a->up);
+    pt_stored *y = pt_storage(&a->y);
     pt_range r = pt_chunk_range(pt_numel(&a->gate), PT_CHUNK_ELEMENTS, chunk);
     int64_t i = r.begin;
     for (; i + PT_LANES <= r.end; i += PT_LANES)
-        pt_vf_store(y + i, value(pt_vf_load(gate + i), pt_vf_load(up + i)));
+        pt_vs_store(y + i, value(pt_vs_load(gate + i), pt_vs_load(up + i)));
     if (i < r.end) {
         int64_t n = r.end - i;
-        pt_vf_store_n(y + i, value(pt_vf_load_n(gate + i, n), pt_vf_load_n(up + i, n)), n);
+        pt_vs_store_n(y + i, value(pt_vs_load_n(gate + i, n), pt_vs_load_n(up + i, n)), n);
     }
 }
 
-void PT_CPU(swiglu_fwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(swiglu_fwd)(const void *args, pt_pool *pool)
 {
     const pt_swiglu_args *a = args;
     pt_run_chunks(pool, pt_numel(&a->gate), PT_CHUNK_ELEMENTS, forward_chunk, a);
@@ -48,26 +48,27 @@ static void backward_chunk(void *ctx, int64_t chunk, int thread)
 {
     (void)thread;
     const pt_swiglu_args *a = ctx;
-    const float *gate = pt_floats(&a->gate), *up = pt_floats(&a->up), *dy = pt_floats(&a->dy);
-    float *dgate = pt_floats(&a->dgate), *dup = pt_floats(&a->dup);
+    const pt_stored *gate = pt_storage(&a->gate), *up = pt_storage(&a->up),
+                    *dy = pt_storage(&a->dy);
+    pt_stored *dgate = pt_storage(&a->dgate), *dup = pt_storage(&a->dup);
     pt_range r = pt_chunk_range(pt_numel(&a->gate), PT_CHUNK_ELEMENTS, chunk);
     int64_t i = r.begin;
     for (; i + PT_LANES <= r.end; i += PT_LANES) {
-        pt_vf to_gate, to_up, d = pt_vf_load(dy + i);
-        slopes(pt_vf_load(gate + i), pt_vf_load(up + i), &to_gate, &to_up);
-        if (dgate) pt_vf_store(dgate + i, pt_vf_mul(d, to_gate));
-        if (dup) pt_vf_store(dup + i, pt_vf_mul(d, to_up));
+        pt_vf to_gate, to_up, d = pt_vs_load(dy + i);
+        slopes(pt_vs_load(gate + i), pt_vs_load(up + i), &to_gate, &to_up);
+        if (dgate) pt_vs_store(dgate + i, pt_vf_mul(d, to_gate));
+        if (dup) pt_vs_store(dup + i, pt_vf_mul(d, to_up));
     }
     if (i < r.end) {
         int64_t n = r.end - i;
-        pt_vf to_gate, to_up, d = pt_vf_load_n(dy + i, n);
-        slopes(pt_vf_load_n(gate + i, n), pt_vf_load_n(up + i, n), &to_gate, &to_up);
-        if (dgate) pt_vf_store_n(dgate + i, pt_vf_mul(d, to_gate), n);
-        if (dup) pt_vf_store_n(dup + i, pt_vf_mul(d, to_up), n);
+        pt_vf to_gate, to_up, d = pt_vs_load_n(dy + i, n);
+        slopes(pt_vs_load_n(gate + i, n), pt_vs_load_n(up + i, n), &to_gate, &to_up);
+        if (dgate) pt_vs_store_n(dgate + i, pt_vf_mul(d, to_gate), n);
+        if (dup) pt_vs_store_n(dup + i, pt_vf_mul(d, to_up), n);
     }
 }
 
-void PT_CPU(swiglu_bwd)(const void *args, pt_pool *pool)
+void PT_KERNEL(swiglu_bwd)(const void *args, pt_pool *pool)
 {
     const pt_swiglu_args *a = args;
     pt_run_chunks(pool, pt_numel(&a->gate), PT_CHUNK_ELEMENTS, backward_chunk, a);
