@@ -10,7 +10,7 @@
 
 typedef struct train_verb {
     pt_device_choice device_choice;
-    const char *preset, *corpus, *out, *init, *schedule, *recompute, *config_path;
+    const char *preset, *corpus, *out, *init, *schedule, *recompute, *dtype, *config_path;
     bool json, dry_run, quiet;
     pt_model_config model;
     pt_train_options train;
@@ -97,6 +97,9 @@ static pt_status set_choices(train_verb *v, pt_error *err)
     if (!v->train.upstream_init && strcmp(v->init, "default") != 0)
         return pt_fail(err, PT_BAD_INPUT, "--init is '%s', it must be default or upstream",
                        v->init);
+    v->train.bf16 = strcmp(v->dtype, "bf16") == 0;
+    if (!v->train.bf16 && strcmp(v->dtype, "f32") != 0)
+        return pt_fail(err, PT_BAD_INPUT, "--dtype is '%s', it must be f32 or bf16", v->dtype);
     for (size_t i = 0; i < sizeof recompute / sizeof recompute[0]; i++) {
         if (strcmp(v->recompute, recompute[i].name) != 0) continue;
         v->train.recompute = recompute[i].flags;
@@ -360,6 +363,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
                     .init = "default",
                     .schedule = "constant",
                     .recompute = "none",
+                    .dtype = "f32",
                     .train = pt_train_defaults()};
     pt_train_options *t = &v.train;
     pt_model_config *m = &v.model;
@@ -389,8 +393,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         {"beta1", PT_OPTION_REAL, &t->beta1, "X", "AdamW", NULL, false},
         {"beta2", PT_OPTION_REAL, &t->beta2, "X", "AdamW", NULL, false},
         {"dropout", PT_OPTION_REAL, &m->dropout, "P", "on the residual stream", NULL, false},
-        {"init", PT_OPTION_TEXT, &v.init, "I", "default, or upstream's, bit for bit", "default",
-         false},
+        {"init", PT_OPTION_TEXT, &v.init, "I", "default, or upstream's bits", "default", false},
+        {"dtype", PT_OPTION_TEXT, &v.dtype, "D", "of activations: f32 or bf16", "f32", false},
         {"recompute", PT_OPTION_TEXT, &v.recompute, "R", "none, cheap or block: less memory",
          "none", false},
         {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "of an evaluation", NULL, false},

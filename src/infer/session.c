@@ -31,7 +31,8 @@ pt_status pt_session_new(pt_session **out, const pt_model *model, pt_error *err)
     *out = NULL;
     pt_session *s = pt_alloc(sizeof *s);
     if (!s) return pt_fail(err, PT_NO_MEMORY, "no memory for a session");
-    pt_model_options options = {.mode = PT_MODEL_GENERATE, .batch = 1, .share = model};
+    pt_model_options options = {
+        .mode = PT_MODEL_GENERATE, .batch = 1, .bf16 = model->options.bf16, .share = model};
     pt_status status = pt_model_new(&s->model, model->device, &model->config, &options, err);
     if (status == PT_OK) status = pt_sampler_init(&s->sampler, vocab(s), err);
     if (status == PT_OK) {

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "model/model.h"
 
+#include "base/maths.h"
 #include "ops/ops.h"
 
 /* ---- weights ---- */
@@ -24,20 +25,38 @@ static void fill_chunk(void *ctx, int64_t chunk, int thread)
     pt_params_fill(job->params, job->index, job->seed, job->first + at, n, job->out + at);
 }
 
+/* n floats into elements first … of a parameter, and rounded into the copy where there is one. */
+static pt_status upload_weights(pt_model *m, const pt_param *p, int64_t first, const float *values,
+                                int64_t n, pt_error *err)
+{
+    uint16_t rounded[1024];
+    pt_tensor whole = pt_param_tensor(p, &m->weights.flat);
+    whole = pt_view(&whole, p->n, 0, 0, 0);
+    pt_tensor part = pt_slice(&whole, first, n);
+    pt_status s = pt_upload_floats(m->device, &part, values, n, err);
+    if (!pt_present(&m->weights.copy)) return s;
+    whole = pt_param_tensor(p, &m->weights.copy);
+    whole = pt_view(&whole, p->n, 0, 0, 0);
+    for (int64_t at = 0; at < n && s == PT_OK; at += 1024) {
+        int64_t some = pt_min_i64(1024, n - at);
+        for (int64_t i = 0; i < some; i++) rounded[i] = pt_bf16_from_float(values[at + i]);
+        part = pt_slice(&whole, first + at, some);
+        s = pt_upload(m->device, &part, rounded, some * (int64_t)sizeof *rounded, err);
+    }
+    return s;
+}
+
 pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_error *err)
 {
     float *staged = pt_alloc(STAGED * sizeof *staged);
     pt_status s = staged ? PT_OK : pt_fail(err, PT_NO_MEMORY, "no memory for weights");
     for (int64_t i = 0; i < m->params.n && s == PT_OK; i++) {
         const pt_param *p = &m->params.list[i];
-        pt_tensor t = pt_param_tensor(p, &m->weights.flat);
-        t = pt_view(&t, p->n, 0, 0, 0);
         for (int64_t first = 0; first < p->n && s == PT_OK; first += STAGED) {
             int64_t n = pt_min_i64(STAGED, p->n - first);
             fill_job job = {&m->params, i, first, n, seed, staged};
-            pt_tensor part = pt_slice(&t, first, n);
             pt_pool_run(pool, pt_div_up(n, CHUNK), fill_chunk, &job);
-            s = pt_upload_floats(m->device, &part, staged, n, err);
+            s = upload_weights(m, p, first, staged, n, err);
         }
     }
     pt_free(staged);
@@ -47,8 +66,7 @@ pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_er
 pt_status pt_model_set_weight(pt_model *m, int64_t index, const float *values, pt_error *err)
 {
     const pt_param *p = &m->params.list[index];
-    pt_tensor t = pt_param_tensor(p, &m->weights.flat);
-    return pt_upload_floats(m->device, &t, values, p->n, err);
+    return upload_weights(m, p, 0, values, p->n, err);
 }
 
 /* ---- life ---- */
@@ -76,6 +94,10 @@ static pt_status require_ops(const pt_model *m, pt_error *err)
         {PT_OP_crossentropy, m->options.mode != PT_MODEL_GENERATE, true},
     };
     pt_status s = PT_OK;
+    if (m->options.bf16 && !m->device->bf16)
+        return pt_fail(err, PT_UNSUPPORTED,
+                       "device %s (%s) stores activations in %s only, not in bf16", m->device->name,
+                       m->device->detail, pt_dtype_name(m->device->compute));
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && s == PT_OK; i++) {
         if (!wanted[i].used) continue;
         s = pt_device_require(m->device, wanted[i].op, PT_FORWARD, err);
@@ -139,6 +161,7 @@ void pt_model_name_of(const pt_model *m, const pt_plan *plan, const pt_tensor *t
                       size_t cap)
 {
     if (name_in(m, &m->weights.flat, t, "weight", out, cap)) return;
+    if (name_in(m, &m->weights.copy, t, "weight", out, cap)) return;
     if (name_in(m, &m->grads.flat, t, "gradient of", out, cap)) return;
     pt_format(out, cap, "%s", pt_plan_name_of(plan, t));
 }

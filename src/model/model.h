@@ -37,7 +37,10 @@ typedef struct pt_model_options {
     int64_t tokens;    /* most tokens per row of one call; 0 = ctx */
     int recompute;     /* pt_recompute flags; TRAIN only */
     int64_t head_rows; /* R: rows of logits held at once; 0 = chosen by vocabulary */
-    /* Another model on the same device with the same config, whose weights this one uses (it must outlive
+    /* Matrix weights and activations are stored in bf16, where the device has that. Statistics, log-probabilities, logits,
+     * vectors of weights and all gradients of weights stay what the device computes in. */
+    bool bf16;
+    /* Another model on the same device with the same config and bf16, whose weights this one uses (it must outlive
      * this one). NULL: weights of its own. */
     const struct pt_model *share;
 } pt_model_options;
@@ -52,6 +55,7 @@ typedef struct pt_block_weights {
 } pt_block_weights;
 typedef struct pt_weights {
     pt_tensor flat; /* [n_elements] */
+    pt_tensor copy; /* with bf16: flat, rounded; the views of matrices lie here. Else absent */
     pt_tensor token, position, head;
     pt_linear_weights norm;
     pt_block_weights *blocks;

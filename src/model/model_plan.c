@@ -50,10 +50,19 @@ static void plan_tensor(const planner *p, pt_tensor *tensor, pt_arena_id arena, 
     remember(p->m, tensor, plan_entry(p, arena, name, dtype, dim));
 }
 
+static pt_dtype stored(const pt_model *m) { return m->options.bf16 ? PT_BF16 : m->device->compute; }
+
 /* An activation (B,T,channels). */
 static void plan_activation(const planner *p, pt_tensor *tensor, const char *name, int64_t channels)
 {
-    plan_tensor(p, tensor, PT_ARENA_STEP, name, (int64_t[4]){p->B, p->T, channels, 0});
+    const int64_t dim[4] = {p->B, p->T, channels, 0};
+    remember(p->m, tensor, plan_entry(p, PT_ARENA_STEP, name, stored(p->m), dim));
+}
+
+/* Numbers per token that say something about it: statistics, log-probabilities. */
+static void plan_statistic(const planner *p, pt_tensor *tensor, const char *name, int64_t n)
+{
+    plan_tensor(p, tensor, PT_ARENA_STEP, name, (int64_t[4]){p->B, p->T, n, 0});
 }
 
 /* Per-block activations: field, its name, its channels, the flag under which all blocks share one. */
@@ -62,6 +71,7 @@ typedef struct activation {
     const char *name;
     int64_t channels; /* 0 = the option is off */
     int recompute;    /* 0 = always kept when the mode keeps anything */
+    bool statistic;   /* in the device's dtype whatever activations are stored in */
 } activation;
 
 #define MAX_ACTIVATIONS 20
@@ -75,26 +85,26 @@ static int list_activations(const pt_model *m, activation out[MAX_ACTIVATIONS])
     int64_t gate = c->mlp == PT_MLP_SWIGLU ? c->d_mlp : 0;
 #define FIELD(name) offsetof(pt_block_activations, name), #name
     const activation list[] = {
-        {FIELD(input), c->d_model, 0},
-        {FIELD(norm1), c->d_model, PT_RECOMPUTE_NORM1},
-        {FIELD(mean1), layer, PT_RECOMPUTE_NORM1},
-        {FIELD(rstd1), 1, PT_RECOMPUTE_NORM1},
-        {FIELD(q_raw), c->qk_norm ? q : 0, PT_RECOMPUTE_QKV},
-        {FIELD(k_raw), c->qk_norm ? kv : 0, PT_RECOMPUTE_QKV},
-        {FIELD(q_rstd), c->qk_norm ? c->n_heads : 0, PT_RECOMPUTE_QKV},
-        {FIELD(k_rstd), c->qk_norm ? c->n_kv_heads : 0, PT_RECOMPUTE_QKV},
-        {FIELD(q), q, PT_RECOMPUTE_QKV},
-        {FIELD(k), kv, PT_RECOMPUTE_QKV},
-        {FIELD(v), kv, PT_RECOMPUTE_QKV},
-        {FIELD(att), q, PT_RECOMPUTE_ATTENTION},
-        {FIELD(lse), lse, PT_RECOMPUTE_ATTENTION},
-        {FIELD(middle), c->d_model, PT_RECOMPUTE_MIDDLE},
-        {FIELD(norm2), c->d_model, PT_RECOMPUTE_NORM2},
-        {FIELD(mean2), layer, PT_RECOMPUTE_NORM2},
-        {FIELD(rstd2), 1, PT_RECOMPUTE_NORM2},
-        {FIELD(gate), gate, PT_RECOMPUTE_HIDDEN},
-        {FIELD(hidden), c->d_mlp, PT_RECOMPUTE_HIDDEN},
-        {FIELD(activated), c->d_mlp, PT_RECOMPUTE_ACTIVATED},
+        {FIELD(input), c->d_model, 0, false},
+        {FIELD(norm1), c->d_model, PT_RECOMPUTE_NORM1, false},
+        {FIELD(mean1), layer, PT_RECOMPUTE_NORM1, true},
+        {FIELD(rstd1), 1, PT_RECOMPUTE_NORM1, true},
+        {FIELD(q_raw), c->qk_norm ? q : 0, PT_RECOMPUTE_QKV, false},
+        {FIELD(k_raw), c->qk_norm ? kv : 0, PT_RECOMPUTE_QKV, false},
+        {FIELD(q_rstd), c->qk_norm ? c->n_heads : 0, PT_RECOMPUTE_QKV, true},
+        {FIELD(k_rstd), c->qk_norm ? c->n_kv_heads : 0, PT_RECOMPUTE_QKV, true},
+        {FIELD(q), q, PT_RECOMPUTE_QKV, false},
+        {FIELD(k), kv, PT_RECOMPUTE_QKV, false},
+        {FIELD(v), kv, PT_RECOMPUTE_QKV, false},
+        {FIELD(att), q, PT_RECOMPUTE_ATTENTION, false},
+        {FIELD(lse), lse, PT_RECOMPUTE_ATTENTION, true},
+        {FIELD(middle), c->d_model, PT_RECOMPUTE_MIDDLE, false},
+        {FIELD(norm2), c->d_model, PT_RECOMPUTE_NORM2, false},
+        {FIELD(mean2), layer, PT_RECOMPUTE_NORM2, true},
+        {FIELD(rstd2), 1, PT_RECOMPUTE_NORM2, true},
+        {FIELD(gate), gate, PT_RECOMPUTE_HIDDEN, false},
+        {FIELD(hidden), c->d_mlp, PT_RECOMPUTE_HIDDEN, false},
+        {FIELD(activated), c->d_mlp, PT_RECOMPUTE_ACTIVATED, false},
     };
 #undef FIELD
     _Static_assert(sizeof list / sizeof list[0] == MAX_ACTIVATIONS, "list_activations");
@@ -122,7 +132,8 @@ static void plan_blocks(const planner *p)
             if (shared) pt_format(name, sizeof name, "blocks.%s", list[i].name);
             else pt_format(name, sizeof name, "blocks.%lld.%s", (long long)layer, list[i].name);
             if (!shared || layer == 0)
-                id = plan_entry(p, PT_ARENA_STEP, name, m->device->compute,
+                id = plan_entry(p, PT_ARENA_STEP, name,
+                                list[i].statistic ? m->device->compute : stored(m),
                                 (int64_t[4]){p->B, p->T, list[i].channels, 0});
             remember(m, field_of(m, layer, list[i].field), id);
         }
@@ -135,10 +146,11 @@ static void plan_cache(const planner *p)
     int64_t dim[4] = {p->B, c->n_kv_heads, c->ctx, c->d_head};
     char name[96];
     for (int64_t layer = 0; layer < c->n_layers; layer++) {
+        pt_block_activations *b = &p->m->blocks[layer];
         pt_format(name, sizeof name, "blocks.%lld.cache_k", (long long)layer);
-        plan_tensor(p, &p->m->blocks[layer].cache_k, PT_ARENA_RUN, name, dim);
+        remember(p->m, &b->cache_k, plan_entry(p, PT_ARENA_RUN, name, stored(p->m), dim));
         pt_format(name, sizeof name, "blocks.%lld.cache_v", (long long)layer);
-        plan_tensor(p, &p->m->blocks[layer].cache_v, PT_ARENA_RUN, name, dim);
+        remember(p->m, &b->cache_v, plan_entry(p, PT_ARENA_RUN, name, stored(p->m), dim));
     }
 }
 
@@ -157,7 +169,7 @@ static void plan_gradients(const planner *p)
     plan_activation(p, &m->d_k, "d_k", kv);
     plan_activation(p, &m->d_v, "d_v", kv);
     plan_activation(p, &m->d_att, "d_att", q);
-    plan_activation(p, &m->delta, "delta", c->n_heads);
+    plan_statistic(p, &m->delta, "delta", c->n_heads);
 }
 
 /* Rows of logits held at once: about 64 MiB of them, at least 64 rows. Each chunk reads the whole head
@@ -168,14 +180,21 @@ static int64_t default_head_rows(const pt_model *m, int64_t rows)
     return pt_min_i64(rows, wanted);
 }
 
+static void plan_weights(const planner *p)
+{
+    pt_weights *w = &p->m->weights;
+    const int64_t dim[4] = {p->m->params.n_elements, 0, 0, 0};
+    plan_tensor(p, &w->flat, PT_ARENA_MODEL, "weights", dim);
+    if (p->m->options.bf16)
+        remember(p->m, &w->copy, plan_entry(p, PT_ARENA_MODEL, "weights, rounded", PT_BF16, dim));
+}
+
 void pt_model_plan(pt_model *m, pt_plan *plan, const char *prefix)
 {
     const pt_model_config *c = &m->config;
     planner p = {
         .m = m, .plan = plan, .prefix = prefix, .B = m->options.batch, .T = m->options.tokens};
-    if (!m->options.share)
-        plan_tensor(&p, &m->weights.flat, PT_ARENA_MODEL, "weights",
-                    (int64_t[4]){m->params.n_elements, 0, 0, 0});
+    if (!m->options.share) plan_weights(&p);
     plan_blocks(&p);
     bool train = m->options.mode == PT_MODEL_TRAIN;
     if (train) {
@@ -186,8 +205,8 @@ void pt_model_plan(pt_model *m, pt_plan *plan, const char *prefix)
     }
     plan_activation(&p, &m->branch, "branch", c->d_model);
     plan_activation(&p, &m->normed, "normed", c->d_model);
-    if (c->norm == PT_NORM_LAYER) plan_activation(&p, &m->mean, "mean", 1);
-    plan_activation(&p, &m->rstd, "rstd", 1);
+    if (c->norm == PT_NORM_LAYER) plan_statistic(&p, &m->mean, "mean", 1);
+    plan_statistic(&p, &m->rstd, "rstd", 1);
     if (c->positions == PT_POSITION_ROPE)
         plan_tensor(&p, &m->freq, PT_ARENA_MODEL, "rope frequencies",
                     (int64_t[4]){c->d_head / 2, 0, 0, 0});
@@ -195,32 +214,34 @@ void pt_model_plan(pt_model *m, pt_plan *plan, const char *prefix)
         plan_cache(&p);
         return;
     }
-    plan_activation(&p, &m->logp, "logp", 1);
-    plan_activation(&p, &m->lse, "lse", 1);
+    plan_statistic(&p, &m->logp, "logp", 1);
+    plan_statistic(&p, &m->lse, "lse", 1);
     int64_t rows = m->options.head_rows ? m->options.head_rows : default_head_rows(m, p.B * p.T);
     plan_tensor(&p, &m->logits, PT_ARENA_CALL, "logits", (int64_t[4]){rows, c->vocab, 0, 0});
 }
 
 /* ---- binding ---- */
 
-static pt_tensor view_param(const pt_model *m, const pt_tensor *flat, const char *name)
+/* Matrices are read from the rounded copy where there is one. */
+static pt_tensor view_param(const pt_model *m, const pt_weights *in, const char *name)
 {
     const pt_param *p = pt_params_find(&m->params, name);
-    return p ? pt_param_tensor(p, flat) : (pt_tensor){0};
+    if (!p) return (pt_tensor){0};
+    return pt_param_tensor(p, p->rank == 2 && pt_present(&in->copy) ? &in->copy : &in->flat);
 }
 
-static pt_linear_weights view_linear(const pt_model *m, const pt_tensor *flat, const char *prefix)
+static pt_linear_weights view_linear(const pt_model *m, const pt_weights *in, const char *prefix)
 {
     char name[64];
     pt_linear_weights w;
     pt_format(name, sizeof name, "%s.weight", prefix);
-    w.w = view_param(m, flat, name);
+    w.w = view_param(m, in, name);
     pt_format(name, sizeof name, "%s.bias", prefix);
-    w.b = view_param(m, flat, name);
+    w.b = view_param(m, in, name);
     return w;
 }
 
-static void view_block(const pt_model *m, const pt_tensor *flat, int64_t layer,
+static void view_block(const pt_model *m, const pt_weights *in, int64_t layer,
                        pt_block_weights *out)
 {
     const struct {
@@ -233,22 +254,21 @@ static void view_block(const pt_model *m, const pt_tensor *flat, int64_t layer,
     char name[64];
     for (size_t i = 0; i < sizeof linears / sizeof linears[0]; i++) {
         pt_format(name, sizeof name, "blocks.%lld.%s", (long long)layer, linears[i].name);
-        *linears[i].to = view_linear(m, flat, name);
+        *linears[i].to = view_linear(m, in, name);
     }
     pt_format(name, sizeof name, "blocks.%lld.attn.q_norm.weight", (long long)layer);
-    out->q_norm = view_param(m, flat, name);
+    out->q_norm = view_param(m, in, name);
     pt_format(name, sizeof name, "blocks.%lld.attn.k_norm.weight", (long long)layer);
-    out->k_norm = view_param(m, flat, name);
+    out->k_norm = view_param(m, in, name);
 }
 
 static void view_weights(const pt_model *m, pt_weights *w)
 {
-    const pt_tensor *flat = &w->flat;
-    w->token = view_param(m, flat, "token_embedding.weight");
-    w->position = view_param(m, flat, "position_embedding.weight");
-    w->head = view_param(m, flat, "head.weight");
-    w->norm = view_linear(m, flat, "ln_final");
-    for (int64_t i = 0; i < m->config.n_layers; i++) view_block(m, flat, i, &w->blocks[i]);
+    w->token = view_param(m, w, "token_embedding.weight");
+    w->position = view_param(m, w, "position_embedding.weight");
+    w->head = view_param(m, w, "head.weight");
+    w->norm = view_linear(m, w, "ln_final");
+    for (int64_t i = 0; i < m->config.n_layers; i++) view_block(m, w, i, &w->blocks[i]);
 }
 
 static pt_status upload_frequencies(pt_model *m, pt_error *err)
@@ -270,7 +290,10 @@ pt_status pt_model_bind(pt_model *m, const pt_plan *plan, pt_error *err)
     if (m->places.failed) return pt_fail(err, PT_NO_MEMORY, "no memory to plan the model");
     for (int64_t i = 0; i < m->places.n; i++)
         *m->places.list[i].tensor = pt_plan_tensor(plan, m->places.list[i].id);
-    if (m->options.share) m->weights.flat = m->options.share->weights.flat;
+    if (m->options.share) {
+        m->weights.flat = m->options.share->weights.flat;
+        m->weights.copy = m->options.share->weights.copy;
+    }
     view_weights(m, &m->weights);
     if (m->grads.blocks) view_weights(m, &m->grads);
     return pt_present(&m->freq) ? upload_frequencies(m, err) : PT_OK;

@@ -25,6 +25,8 @@ static pt_status check_tensor(pt_diagnosis *d, const pt_tensor *t, pt_op op, pt_
     return pt_check_finite_forward(d->device, &a, err);
 }
 
+static bool is_bf16(const pt_tensor *t) { return pt_present(t) && t->dtype == PT_BF16; }
+
 static pt_status after_launch(void *ctx, pt_op op, pt_pass pass, const void *args, pt_error *err)
 {
     pt_diagnosis *d = ctx;
@@ -32,7 +34,7 @@ static pt_status after_launch(void *ctx, pt_op op, pt_pass pass, const void *arg
     const pt_tensor *t = pt_op_tensors(args);
     pt_status s = PT_OK;
     for (int i = 0; i < pt_op_info_of(op)->n_tensors && s == PT_OK; i++)
-        if (pt_is_real(&t[i]) && t[i].buffer != d->state.buffer)
+        if ((pt_is_real(&t[i]) || is_bf16(&t[i])) && t[i].buffer != d->state.buffer)
             s = check_tensor(d, &t[i], op, pass, err);
     return s;
 }

@@ -92,6 +92,7 @@ pt_status pt_optimizer_end_step(pt_optimizer *o, int64_t slot, pt_error *err)
                            .v = o->v,
                            .decay = o->decay,
                            .state = o->state,
+                           .copy = m->weights.copy,
                            .beta1 = o->options.beta1,
                            .beta2 = o->options.beta2,
                            .eps = o->options.eps,

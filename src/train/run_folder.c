@@ -132,6 +132,7 @@ static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_
     pt_json_i64(w, "sample_top_k", o->sampler.top_k);
     pt_json_i64(w, "save_every", o->save_every);
     pt_json_i64(w, "recompute", o->recompute);
+    pt_json_string(w, "dtype", o->bf16 ? "bf16" : "f32");
     pt_json_end_object(w);
 }
 

@@ -18,7 +18,8 @@ static pt_status make_parts(pt_trainer *t, const pt_model_config *config, pt_err
     pt_model_options model = {.mode = PT_MODEL_TRAIN,
                               .batch = t->options.batch,
                               .tokens = t->T,
-                              .recompute = t->options.recompute};
+                              .recompute = t->options.recompute,
+                              .bf16 = t->options.bf16};
     pt_status s = pt_model_new(&t->model, t->device, config, &model, err);
     if (s) return s;
     const pt_train_options *o = &t->options;

@@ -107,6 +107,7 @@ static const pt_json *own_header(const pt_trainer *t, pt_arena *arena)
     pt_json_string(&w, "version", PT_VERSION);
     pt_json_string(&w, "tokenizer", "bytes");
     if (t->model->config.gelu_tanh) pt_json_bool(&w, "geluTanh", true);
+    if (t->options.bf16) pt_json_string(&w, "dtype", "bf16");
     pt_json_i64(&w, "accum", t->options.accum);
     pt_json_i64(&w, "windowTokens", t->T);
     pt_json_string(&w, "schedule", pt_schedule_name(t->options.schedule));
