@@ -62,7 +62,11 @@ static void multiply(float *z, int64_t V, float factor)
 }
 
 /* dz of a row lies where its logits were, as it is stored: of a row of V floats bf16 takes the first half. */
-#define GRADIENT_STEP (int64_t)(sizeof(float) / sizeof(pt_stored))
+#if defined(PT_STORED_BF16)
+#define GRADIENT_STEP 2
+#else
+#define GRADIENT_STEP 1
+#endif
 
 static const pt_stored *gradients(const head *h) { return pt_storage(&h->a->logits); }
 
