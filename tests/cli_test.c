@@ -411,6 +411,9 @@ TEST(bad_words)
     check_refused(TRAIN("--preset", "smal"), 2, "did you mean small");
     check_refused(TRAIN("--device", "gpu", "--out", kept("r")), 2, "did you mean cpu");
     check_refused(TRAIN("--device", "toaster", "--out", kept("r")), 2, "cpu and ref");
+    check_refused(TRAIN("--beta1", "1", "--out", kept("r")), 2, "0 to 0.9999999");
+    check_refused(TRAIN("--eval-every", "9223372036854775807", "--out", kept("r")), 2,
+                  "whole number");
     check_refused(TRAIN("--isa", "mmx", "--out", kept("r")), 2, "mmx");
     check_refused(TRAIN("--schedule", "wavy", "--out", kept("r")), 2, "constant or cosine");
     check_refused(RUN("train", "--preset", "tiny"), 2, "--corpus FILE");
@@ -466,6 +469,7 @@ TEST(bad_files)
     check_refused(RUN("eval", kept("none"), "--corpus", empty), 7, "none");
     check_refused(RUN("eval", empty, "--corpus", empty), 2, "not a .tinygpt");
     check_refused(RUN("sample", "/", "--prompt", "x"), 4, "folder");
+    check_refused(RUN("inspect", "/dev/zero"), 2, "save it to a file first"); /* endless */
     check_refused(TRAIN("--out", empty), 8, "is a file");
 
     static char half[1 << 18];

@@ -1,28 +1,9 @@
 /* The JSON reader. The cases follow the plan of JSONTestSuite (Seriot 2016): what must be accepted,
  * what must be refused, and what RFC 8259 leaves open, each with our decision.
  * SPDX-License-Identifier: MIT */
-#include "base/json.h"
-#include "base/test.h"
+#include "base/test_json.h"
 
 #define S(literal) literal, sizeof(literal) - 1
-
-static pt_arena arena;
-
-/* From an exact copy of the bytes, so that the address sanitizer sees a read beyond them. */
-static const pt_json *parse(const char *text, size_t n, pt_error *err)
-{
-    char *exact = malloc(n ? n : 1);
-    CHECK(exact != NULL);
-    memcpy(exact, text, n);
-    pt_arena_deinit(&arena);
-    const pt_json *value;
-    *err = (pt_error){0};
-    pt_status s = pt_json_parse(exact, n, &arena, &value, err);
-    free(exact);
-    CHECK((s == PT_OK) == (value != NULL));
-    CHECK(s == err->status);
-    return value;
-}
 
 static const pt_json *parse_ok(const char *text)
 {
