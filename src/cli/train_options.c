@@ -1,0 +1,170 @@
+/* The options of posttrain train. SPDX-License-Identifier: MIT */
+#include "cli/train_options.h"
+
+void pt_train_arguments_init(pt_train_arguments *a)
+{
+    *a = (pt_train_arguments){.device_choice = {.device = "cpu"},
+                              .preset = "small",
+                              .init = "default",
+                              .schedule = "constant",
+                              .recompute = "none",
+                              .dtype = "f32",
+                              .train = pt_train_defaults()};
+    pt_train_options *t = &a->train;
+    pt_model_config *m = &a->model;
+    const pt_option table[] = {
+        {"corpus", PT_OPTION_TEXT, &a->corpus, "FILE", "the text to learn from", NULL, false},
+        {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
+        {"preset", PT_OPTION_TEXT, &a->preset, "P", "size of the model, see below", "small", false},
+        {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
+        {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
+        {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", NULL, false},
+        {"lr", PT_OPTION_REAL, &t->lr, "X", "learning rate", NULL, false},
+        {"seed", PT_OPTION_SEED, &t->seed, "K", "of weights, data order, samples", NULL, false},
+        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N", "steps; 0 = at the end", NULL, false},
+        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N", "steps; 0 = never", NULL, false},
+        {"save-every", PT_OPTION_COUNT, &t->save_every, "N", "steps; 0 = at the end", NULL, false},
+        {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
+        {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL, "print the memory plan only", NULL, false},
+        {"quiet", PT_OPTION_SWITCH, &a->quiet, NULL, "nothing on stderr but errors", NULL, false},
+        {"config", PT_OPTION_TEXT, &a->config_path, "FILE", "these options as JSON", NULL, false},
+        PT_DEVICE_OPTIONS(&a->device_choice),
+        {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
+        {"schedule", PT_OPTION_TEXT, &a->schedule, "S", "constant or cosine", "constant", false},
+        {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps of rising rate", NULL, false},
+        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "where cosine ends", NULL, false},
+        {"clip", PT_OPTION_REAL, &t->clip, "X", "largest gradient norm; 0 = off", NULL, false},
+        {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "of matrices", NULL, false},
+        {"beta1", PT_OPTION_REAL, &t->beta1, "X", "AdamW", NULL, false},
+        {"beta2", PT_OPTION_REAL, &t->beta2, "X", "AdamW", NULL, false},
+        {"dropout", PT_OPTION_REAL, &m->dropout, "P", "on the residual stream", NULL, false},
+        {"init", PT_OPTION_TEXT, &a->init, "I", "default, or upstream's bits", "default", false},
+        {"dtype", PT_OPTION_TEXT, &a->dtype, "D", "of activations: f32 or bf16", "f32", false},
+        {"recompute", PT_OPTION_TEXT, &a->recompute, "R", "none, cheap or block: less memory",
+         "none", false},
+        {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "of an evaluation", NULL, false},
+        {"prompt", PT_OPTION_TEXT, &t->sample_prompt, "TEXT", "of the samples", "a newline", false},
+        {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "of a sample", NULL, false},
+        {"", PT_OPTION_HEADING, NULL, NULL, "Shape (instead of the preset's):", NULL, false},
+        {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "preset", false},
+        {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "preset", false},
+        {"heads", PT_OPTION_COUNT, &m->n_heads, "H", "attention heads", "preset", false},
+        {"d-mlp", PT_OPTION_COUNT, &m->d_mlp, "F", "hidden width", "4 C", false},
+        {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", "preset", false},
+    };
+    _Static_assert(sizeof table <= sizeof a->options, "PT_TRAIN_MAX_OPTIONS is too small");
+    memcpy(a->options, table, sizeof table);
+    a->line = (pt_command_line){.options = a->options, .n_options = sizeof table / sizeof table[0]};
+}
+
+void pt_train_arguments_deinit(pt_train_arguments *a)
+{
+    pt_arena_deinit(&a->arena);
+    pt_free(a->config_text);
+}
+
+static void apply_preset(pt_train_arguments *a, const pt_preset *preset)
+{
+    pt_model_config *m = &a->model;
+    const pt_model_config *p = &preset->config;
+    if (!pt_option_is_set(&a->line, "layers")) m->n_layers = p->n_layers;
+    if (!pt_option_is_set(&a->line, "heads")) m->n_heads = p->n_heads;
+    if (!pt_option_is_set(&a->line, "d-model")) m->d_model = p->d_model;
+    if (!pt_option_is_set(&a->line, "ctx")) m->ctx = p->ctx;
+    m->vocab = p->vocab;
+    m->gelu_tanh = p->gelu_tanh;
+    if (!pt_option_is_set(&a->line, "batch")) a->train.batch = preset->batch;
+    if (!pt_option_is_set(&a->line, "steps")) a->train.steps = preset->steps;
+}
+
+static pt_status find_preset(const char *name, const pt_preset **out, pt_error *err)
+{
+    const char *names[32];
+    int n = 0;
+    for (const pt_preset *p = pt_presets(); p->name; p++) names[n++] = p->name;
+    *out = pt_preset_find(name);
+    if (*out) return PT_OK;
+    const char *near = pt_nearest(name, names, n);
+    if (near)
+        return pt_fail(err, PT_BAD_INPUT, "unknown preset '%s': did you mean %s?", name, near);
+    return pt_fail(err, PT_BAD_INPUT, "unknown preset '%s': posttrain train --help lists them",
+                   name);
+}
+
+static pt_status set_choices(pt_train_arguments *a, pt_error *err)
+{
+    static const struct {
+        const char *name;
+        int flags;
+    } recompute[] = {
+        {"none", PT_RECOMPUTE_NONE}, {"cheap", PT_RECOMPUTE_CHEAP}, {"block", PT_RECOMPUTE_BLOCK}};
+    if (!pt_schedule_from_name(a->schedule, &a->train.schedule))
+        return pt_fail(err, PT_BAD_INPUT, "--schedule is '%s', it must be constant or cosine",
+                       a->schedule);
+    a->train.upstream_init = strcmp(a->init, "upstream") == 0;
+    if (!a->train.upstream_init && strcmp(a->init, "default") != 0)
+        return pt_fail(err, PT_BAD_INPUT, "--init is '%s', it must be default or upstream",
+                       a->init);
+    a->train.bf16 = strcmp(a->dtype, "bf16") == 0;
+    if (!a->train.bf16 && strcmp(a->dtype, "f32") != 0)
+        return pt_fail(err, PT_BAD_INPUT, "--dtype is '%s', it must be f32 or bf16", a->dtype);
+    for (size_t i = 0; i < sizeof recompute / sizeof recompute[0]; i++) {
+        if (strcmp(a->recompute, recompute[i].name) != 0) continue;
+        a->train.recompute = recompute[i].flags;
+        return PT_OK;
+    }
+    return pt_fail(err, PT_BAD_INPUT, "--recompute is '%s', it must be none, cheap or block",
+                   a->recompute);
+}
+
+static pt_status read_config(pt_train_arguments *a, pt_error *err)
+{
+    int64_t size = 0;
+    const pt_json *json = NULL;
+    pt_status s = pt_fs_read(a->config_path, 1 << 20, &a->config_text, &size, err);
+    if (s) return s;
+    s = pt_json_parse(a->config_text, (size_t)size, &a->arena, &json, err);
+    if (s) {
+        pt_error_prefix(err, "%s", a->config_path);
+        return s;
+    }
+    return pt_options_config(&a->line, json, a->config_path, err);
+}
+
+pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
+{
+    const pt_preset *preset = NULL;
+    pt_status s = a->config_path ? read_config(a, err) : PT_OK;
+    if (s == PT_OK) s = find_preset(a->preset, &preset, err);
+    if (s) return s;
+    apply_preset(a, preset);
+    pt_model_config_complete(&a->model);
+    if (!a->corpus)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "which text? give --corpus FILE (make corpus fetches Moby-Dick)");
+    if (!a->out && !a->dry_run)
+        return pt_fail(err, PT_BAD_INPUT, "where to? give --out DIR for the run");
+    return set_choices(a, err);
+}
+
+/* "tiny 70K, small 366K, …" */
+void pt_train_list_presets(pt_strbuf *out)
+{
+    pt_strbuf_puts(out, "\nPresets, with their parameters:\n ");
+    size_t line = out->len;
+    for (const pt_preset *p = pt_presets(); p->name; p++) {
+        pt_params params;
+        pt_model_config config = p->config;
+        pt_model_config_complete(&config);
+        if (pt_params_init(&params, &config, NULL)) continue;
+        bool millions = params.n_params >= 1000000;
+        double size = (double)params.n_params / (millions ? 1e6 : 1e3);
+        if (out->len - line > 62) {
+            pt_strbuf_puts(out, "\n ");
+            line = out->len;
+        }
+        pt_strbuf_printf(out, " %s %.*f%s%s", p->name, millions && size < 10 ? 1 : 0, size,
+                         millions ? "M" : "K", p[1].name ? "," : "\n");
+        pt_params_deinit(&params);
+    }
+}

@@ -1,0 +1,35 @@
+/* The options of posttrain train: their table, --config, presets, and what they come to.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_CLI_TRAIN_OPTIONS_H
+#define PT_CLI_TRAIN_OPTIONS_H
+
+#include "cli/cli.h"
+#include "train/options.h"
+
+#define PT_TRAIN_MAX_OPTIONS 96
+
+/* Everything that can be asked of a training run. The table points into the struct, which therefore must
+ * not move after init. Texts are borrowed from argv or from the config file, which is kept here. */
+typedef struct pt_train_arguments {
+    pt_device_choice device_choice;
+    const char *preset, *corpus, *out, *init, *schedule, *recompute, *dtype, *config_path;
+    bool json, dry_run, quiet;
+    pt_model_config model;
+    pt_train_options train;
+
+    pt_option options[PT_TRAIN_MAX_OPTIONS];
+    pt_command_line line;
+    char *config_text;
+    pt_arena arena;
+} pt_train_arguments;
+
+/* The defaults and the table, ready for pt_verb_parse(verb, &arguments->line, …). */
+void pt_train_arguments_init(pt_train_arguments *arguments);
+void pt_train_arguments_deinit(pt_train_arguments *arguments);
+/* After parsing: reads --config, fills in from the preset what was not given, and turns words into
+ * choices. BAD_INPUT names the option; also when --corpus or --out is missing. */
+pt_status pt_train_arguments_settle(pt_train_arguments *arguments, pt_error *err);
+/* "tiny 70K, small 366K, …", for the help page. */
+void pt_train_list_presets(pt_strbuf *out);
+
+#endif
