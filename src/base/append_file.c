@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +107,17 @@ static int set_torn_aside(pt_append_file *file, int64_t size, int64_t *torn_byte
     return error;
 }
 
+/* One writer: the lock is the descriptor's, so it ends with the process, however that ends. File systems
+ * without locks have no more to offer. */
+static int lock(int fd)
+{
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) return EWOULDBLOCK;
+        if (errno != EINTR) return 0;
+    }
+    return 0;
+}
+
 static int open_log(pt_append_file *file, int64_t *torn_bytes)
 {
     bool is_new = !pt_fs_exists(file->path);
@@ -116,7 +128,10 @@ static int open_log(pt_append_file *file, int64_t *torn_bytes)
     struct stat info;
     int error = fstat(file->fd, &info) == 0 ? 0 : errno;
     file->regular = !error && S_ISREG(info.st_mode);
-    if (file->regular) error = set_torn_aside(file, info.st_size, torn_bytes);
+    if (file->regular) error = lock(file->fd);
+    /* its size is what the last writer left, so it is asked for once nobody else can write */
+    if (file->regular && !error) error = fstat(file->fd, &info) == 0 ? 0 : errno;
+    if (file->regular && !error) error = set_torn_aside(file, info.st_size, torn_bytes);
     if (!error && is_new) error = pt_fs_call_sync_parent(file->path);
     if (error) close(file->fd);
     return error;
@@ -136,6 +151,8 @@ pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *t
     if (torn_bytes) *torn_bytes = torn;
     if (error) {
         pt_free(file);
+        if (error == EWOULDBLOCK)
+            return pt_fail(err, PT_EXISTS, "'%s' is being written by another process", path);
         return pt_fs_fail(err, error, "append to", path);
     }
     *out = file;

@@ -9,7 +9,8 @@ typedef struct pt_append_file pt_append_file;
 
 /* Opens or makes `path` for appending lines. A last line without its newline (torn by a crash) is
  * moved to the end of `path`.torn, as a line, and *torn_bytes (may be NULL) says how many bytes that
- * were. Pipes and devices have no torn line. One writer per log. */
+ * were. Pipes and devices have no torn line. One writer per log: EXISTS while another process has it
+ * open; its lock ends with it, however it ends. */
 pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *torn_bytes,
                               pt_error *err);
 /* One record, which must end in a newline, in one write. On failure the log is as it was; where

@@ -45,6 +45,11 @@ pt_status pt_fs_list(const char *path, void (*fn)(void *ctx, const char *name, b
 /* Removes one file, or one folder with all in it (64 levels). Missing is fine. Symbolic links are
  * removed, not followed. Errors: BAD_INPUT for /, . and .. . */
 pt_status pt_fs_remove(const char *path, pt_error *err);
+/* Removes the temporary files (.NAME.PID.N.tmp, see atomic_file.h) in a folder, not below it, whose process is no more,
+ * and adds their number to *swept. Our own number counts as no more: call it before writing there. */
+pt_status pt_fs_sweep(const char *folder, int64_t *swept, pt_error *err);
+/* Gives a file or folder another name on the same file system, durably; `to` must not exist. */
+pt_status pt_fs_rename(const char *from, const char *to, pt_error *err);
 /* Makes `to` name the same file as `from`, replacing `to` in one atomic step (a hard link and a
  * rename; a copy where links are refused). `from` is never modified afterwards by this program,
  * so the sharing is invisible. A symbolic link at `to` is replaced. On failure `to` is as it was, or,

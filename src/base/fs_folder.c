@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -161,4 +162,55 @@ pt_status pt_fs_remove(const char *path, pt_error *err)
     int error = remove_at(AT_FDCWD, plain, 0);
     if (error == ENOTDIR) error = 0; /* below a file there is nothing */
     return error ? pt_fs_fail(err, error, "remove", path) : PT_OK;
+}
+
+/* ---- sweeping ---- */
+/* The PID in ".NAME.PID.N.tmp", 0 for any other name. */
+static pid_t owner_of(const char *name)
+{
+    size_t n = strlen(name), digits[2];
+    if (name[0] != '.' || n < 8 || strcmp(name + n - 4, ".tmp") != 0) return 0;
+    n -= 4;
+    for (int i = 1; i >= 0; i--) { /* N, then PID */
+        size_t end = n;
+        while (n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9') n--;
+        digits[i] = n;
+        if (n == end || end - n > 10 || n < 2 || name[n - 1] != '.') return 0;
+        n--;
+    }
+    long pid = strtol(name + digits[0], NULL, 10);
+    return pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+typedef struct sweep {
+    const char *folder;
+    int64_t *swept;
+    pt_status status;
+    pt_error *err;
+} sweep;
+
+static void sweep_one(void *ctx, const char *name, bool folder)
+{
+    sweep *w = ctx;
+    char path[PT_FS_PATH_MAX];
+    pid_t pid = owner_of(name);
+    if (folder || !pid || w->status || !pt_fs_join(path, sizeof path, w->folder, name)) return;
+    if (pid != getpid() && (kill(pid, 0) == 0 || errno != ESRCH)) return;
+    w->status = pt_fs_remove(path, w->err);
+    *w->swept += w->status == PT_OK;
+}
+
+pt_status pt_fs_sweep(const char *folder, int64_t *swept, pt_error *err)
+{
+    sweep w = {folder, swept, PT_OK, err};
+    pt_status s = pt_fs_list(folder, sweep_one, &w, err);
+    return s ? s : w.status;
+}
+
+pt_status pt_fs_rename(const char *from, const char *to, pt_error *err)
+{
+    if (pt_fs_exists(to)) return pt_fs_fail(err, EEXIST, "rename to", to);
+    int error = pt_fs_call_rename(from, to);
+    if (!error) error = pt_fs_call_sync_parent(to);
+    return error ? pt_fs_fail(err, error, "rename", from) : PT_OK;
 }

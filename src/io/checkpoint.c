@@ -1,13 +1,18 @@
 /* Checkpoints.
  *
- * Invariants, in the order in which a save establishes them:
- *  1. A file of a checkpoint appears under its name only when all of its bytes are on disk
- *     (base/atomic_file: temporary file, fsync, rename, fsync of the folder).
- *  2. manifest.json is written after every file it names, with the sizes and checksums read back from them. A
- *     folder without a valid manifest is not a checkpoint.
- *  3. RUN/model.tinygpt changes only after the manifest exists, and in one step: it is always the model of a
- *     complete checkpoint.
- *  4. No file of an older checkpoint is touched by a save.
+ * Invariants, in the order in which a save establishes them; tests/fault/ breaks in between:
+ *  I1. A file of a checkpoint appears under its name only when all of its bytes are on disk
+ *      (base/atomic_file: temporary file, fsync, rename, fsync of the folder).
+ *  I2. manifest.json is written after the file it names, with the size and checksum read back from it, and it is
+ *      replaced in one step. A folder without a manifest is no checkpoint; one whose manifest does not tell the
+ *      truth is refused, with the reason, and the one before it is used.
+ *  I3. RUN/model.tinygpt changes only after the manifest exists, and in one step: it is always the model of a
+ *      complete checkpoint.
+ *  I4. Until then no file of another checkpoint is touched. A step that is saved again gets a second model file
+ *      and then a manifest that names it, so the first one stays good until the second one is.
+ *  I5. Checkpoints are deleted only after the newest one was read back and its checksums hold, the manifest
+ *      first; never the newest, never the best.
+ *  I6. best.json is replaced in one step and names a checkpoint that was complete then.
  * SPDX-License-Identifier: MIT */
 #include "io/checkpoint.h"
 
@@ -17,71 +22,123 @@
 #include "base/json.h"
 
 #define PATH_BYTES 1024
+#define VERSION 1
+
+static const char *const model_names[] = {"model.tinygpt", "model-2.tinygpt"};
 
 struct pt_checkpoint {
     char run[PATH_BYTES], folder[PATH_BYTES], model[PATH_BYTES];
+    const char *name; /* of the model's file in the folder */
     int64_t step;
     pt_atomic_file *file;
 };
 
-static pt_status write_bytes(void *ctx, const void *bytes, int64_t n, pt_error *err)
-{
-    return pt_atomic_file_write(((pt_checkpoint *)ctx)->file, bytes, n, err);
-}
+/* What a manifest says. */
+typedef struct manifest {
+    int64_t step, bytes;
+    uint32_t crc;
+    const char *name; /* one of model_names */
+} manifest;
 
-static pt_status patch_bytes(void *ctx, int64_t offset, const void *bytes, int64_t n, pt_error *err)
-{
-    return pt_atomic_file_patch(((pt_checkpoint *)ctx)->file, offset, bytes, n, err);
-}
+/* ---- names ---- */
 
-static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *err)
+static pt_status step_folder(char out[PATH_BYTES], const char *run_folder, int64_t step,
+                             pt_error *err)
 {
     char name[64];
-    pt_format(name, sizeof name, "checkpoints/step-%08lld", (long long)c->step);
-    if (pt_format(c->run, PATH_BYTES, "%s", run_folder) < PATH_BYTES &&
-        pt_fs_join(c->folder, PATH_BYTES, run_folder, name) &&
-        pt_fs_join(c->model, PATH_BYTES, c->folder, "model.tinygpt"))
-        return PT_OK;
+    pt_format(name, sizeof name, "checkpoints/step-%08lld", (long long)step);
+    if (pt_fs_join(out, PATH_BYTES, run_folder, name)) return PT_OK;
     return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
 }
 
-static bool has_manifest(const pt_checkpoint *c)
+static bool has_manifest(const char *folder)
 {
-    char manifest[PATH_BYTES];
-    return pt_fs_join(manifest, sizeof manifest, c->folder, "manifest.json") &&
-           pt_fs_exists(manifest);
+    char path[PATH_BYTES];
+    return pt_fs_join(path, sizeof path, folder, "manifest.json") && pt_fs_exists(path);
 }
 
-/* A folder without a manifest is no checkpoint and would only fill the disk. */
-static void remove_incomplete(const pt_checkpoint *c)
+/* The step of "step-00000500", -1 for any other name. */
+static int64_t step_of(const char *name)
 {
-    if (!has_manifest(c) && pt_fs_is_folder(c->folder)) pt_fs_remove(c->folder, NULL);
+    int64_t step = 0;
+    if (!pt_str_starts(name, "step-") || strlen(name) < 13 || strlen(name) > 23) return -1;
+    for (const char *p = name + 5; *p; p++) {
+        if (*p < '0' || *p > '9') return -1;
+        step = step * 10 + (*p - '0');
+    }
+    return step;
 }
 
-pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
-                              pt_sink *sink, pt_error *err)
+/* ---- the manifest ---- */
+
+/* One JSON object of a few lines that says "format": format and a version that we read. */
+static pt_status read_note(const char *path, const char *format, pt_arena *arena,
+                           const pt_json **out, pt_error *err)
 {
-    *out = NULL;
-    pt_checkpoint *c = pt_alloc(sizeof *c);
-    if (!c) return pt_fail(err, PT_NO_MEMORY, "no memory for a checkpoint");
-    c->step = step;
-    pt_status s = name_files(c, run_folder, err);
-    if (s == PT_OK && has_manifest(c)) /* invariant 4 */
-        s = pt_fail(err, PT_EXISTS, "%s is a complete checkpoint already", c->folder);
-    if (s) {
-        pt_free(c);
-        return s;
-    }
-    s = pt_fs_make_folder(c->folder, err);
-    if (s == PT_OK) s = pt_atomic_file_open(&c->file, c->model, true, err);
-    if (s) {
-        remove_incomplete(c);
-        pt_free(c);
-        return s;
-    }
-    *sink = (pt_sink){.write = write_bytes, .patch = patch_bytes, .ctx = c};
-    *out = c;
+    char *text = NULL;
+    int64_t size = 0, version = 0;
+    pt_status s = pt_fs_read(path, 1 << 16, &text, &size, err);
+    if (s) return s;
+    s = pt_json_parse(text, (size_t)size, arena, out, err);
+    pt_free(text);
+    if (s) return s == PT_BAD_INPUT ? PT_CORRUPT : s;
+    const char *found = pt_json_get_string(*out, "format");
+    if (!found || strcmp(found, format) != 0)
+        return pt_fail(err, PT_CORRUPT, "format is '%s', it must be %s", found ? found : "missing",
+                       format);
+    if (!pt_json_get_i64(*out, "version", &version) || version < 1)
+        return pt_fail(err, PT_CORRUPT, "it has no version");
+    if (version > VERSION)
+        return pt_fail(err, PT_UNSUPPORTED,
+                       "version is %lld, of a newer posttrain; this one reads up to %d",
+                       (long long)version, VERSION);
     return PT_OK;
+}
+
+static bool parse_crc(const char *text, uint32_t *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    *out = 0;
+    if (!text || strlen(text) != 8) return false;
+    for (const char *p = text; *p; p++) {
+        const char *digit = strchr(digits, *p);
+        if (!digit) return false;
+        *out = *out << 4 | (uint32_t)(digit - digits);
+    }
+    return true;
+}
+
+static pt_status parse_manifest(const pt_json *json, manifest *m, pt_error *err)
+{
+    const pt_json *files = pt_json_get(json, "files");
+    if (!files || files->type != PT_JSON_ARRAY || files->n_children != 1)
+        return pt_fail(err, PT_CORRUPT, "files must hold one file");
+    const char *name = pt_json_get_string(files->child, "name");
+    m->name = NULL;
+    for (int i = 0; i < 2 && name; i++)
+        if (strcmp(name, model_names[i]) == 0) m->name = model_names[i];
+    if (!m->name)
+        return pt_fail(err, PT_CORRUPT, "files names '%s', it must be %s", name ? name : "nothing",
+                       model_names[0]);
+    if (!pt_json_get_i64(json, "step", &m->step) ||
+        !pt_json_get_i64(files->child, "bytes", &m->bytes) ||
+        !parse_crc(pt_json_get_string(files->child, "crc32c"), &m->crc))
+        return pt_fail(err, PT_CORRUPT, "it lacks step, bytes or crc32c");
+    return PT_OK;
+}
+
+static pt_status read_manifest(const char *folder, manifest *m, pt_error *err)
+{
+    char path[PATH_BYTES];
+    pt_arena arena = {0};
+    const pt_json *json = NULL;
+    if (!pt_fs_join(path, sizeof path, folder, "manifest.json"))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    pt_status s = read_note(path, "posttrain-checkpoint", &arena, &json, err);
+    if (s == PT_OK) s = parse_manifest(json, m, err);
+    if (s) pt_error_prefix(err, "manifest.json");
+    pt_arena_deinit(&arena);
+    return s;
 }
 
 typedef struct file_sum {
@@ -108,11 +165,11 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     pt_json_writer w = pt_json_writer_begin(&text, 2);
     pt_json_begin_object(&w, NULL);
     pt_json_string(&w, "format", "posttrain-checkpoint");
-    pt_json_i64(&w, "version", 1);
+    pt_json_i64(&w, "version", VERSION);
     pt_json_i64(&w, "step", c->step);
     pt_json_begin_array(&w, "files");
     pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "name", "model.tinygpt");
+    pt_json_string(&w, "name", c->name);
     pt_json_i64(&w, "bytes", sum.bytes);
     pt_json_string(&w, "crc32c", crc);
     pt_json_end_object(&w);
@@ -126,6 +183,97 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     return s;
 }
 
+/* ---- saving ---- */
+
+static pt_status write_bytes(void *ctx, const void *bytes, int64_t n, pt_error *err)
+{
+    return pt_atomic_file_write(((pt_checkpoint *)ctx)->file, bytes, n, err);
+}
+
+static pt_status patch_bytes(void *ctx, int64_t offset, const void *bytes, int64_t n, pt_error *err)
+{
+    return pt_atomic_file_patch(((pt_checkpoint *)ctx)->file, offset, bytes, n, err);
+}
+
+/* The folder, and a name that the folder's manifest, if it has one, does not use (I4). */
+static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *err)
+{
+    manifest old = {.name = NULL};
+    pt_status s = step_folder(c->folder, run_folder, c->step, err);
+    if (s) return s;
+    if (has_manifest(c->folder)) s = read_manifest(c->folder, &old, err);
+    if (s) {
+        pt_error_prefix(err, "%s", c->folder);
+        return s;
+    }
+    c->name = old.name == model_names[0] ? model_names[1] : model_names[0];
+    if (pt_format(c->run, PATH_BYTES, "%s", run_folder) < PATH_BYTES &&
+        pt_fs_join(c->model, PATH_BYTES, c->folder, c->name))
+        return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+}
+
+static void count_entry(void *ctx, const char *name, bool folder)
+{
+    (void)name, (void)folder;
+    ++*(int64_t *)ctx;
+}
+
+/* Deletes a checkpoint, the manifest first: what is left of a deletion cut short is then none. What we did
+ * not put there stays. */
+static pt_status delete_ours(const char *folder, pt_error *err)
+{
+    const char *const names[] = {"manifest.json", model_names[0], model_names[1]};
+    char path[PATH_BYTES];
+    int64_t left = 0;
+    pt_status s = PT_OK;
+    for (int i = 0; i < 3 && s == PT_OK; i++)
+        if (pt_fs_join(path, sizeof path, folder, names[i])) s = pt_fs_remove(path, err);
+    if (s == PT_OK) s = pt_fs_list(folder, count_entry, &left, err);
+    return s || left ? s : pt_fs_remove(folder, err);
+}
+
+/* A folder without a manifest is no checkpoint and would only fill the disk; nor is a model that the manifest
+ * does not name of any use. */
+static void remove_useless(const char *folder)
+{
+    char path[PATH_BYTES];
+    manifest m;
+    if (!pt_fs_is_folder(folder)) return;
+    if (!has_manifest(folder)) {
+        delete_ours(folder, NULL);
+        return;
+    }
+    if (read_manifest(folder, &m, NULL)) return;
+    for (int i = 0; i < 2; i++)
+        if (model_names[i] != m.name && pt_fs_join(path, sizeof path, folder, model_names[i]))
+            pt_fs_remove(path, NULL);
+}
+
+pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
+                              pt_sink *sink, pt_error *err)
+{
+    *out = NULL;
+    pt_checkpoint *c = pt_alloc(sizeof *c);
+    if (!c) return pt_fail(err, PT_NO_MEMORY, "no memory for a checkpoint");
+    c->step = step;
+    pt_status s = name_files(c, run_folder, err);
+    if (s) {
+        pt_free(c);
+        return s;
+    }
+    s = pt_fs_make_folder(c->folder, err);
+    if (s == PT_OK) s = pt_atomic_file_open(&c->file, c->model, true, err);
+    if (s) {
+        remove_useless(c->folder);
+        pt_free(c);
+        return s;
+    }
+    *sink = (pt_sink){.write = write_bytes, .patch = patch_bytes, .ctx = c};
+    *out = c;
+    return PT_OK;
+}
+
 pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
 {
     char newest[PATH_BYTES];
@@ -135,7 +283,7 @@ pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
     if (s == PT_OK && !pt_fs_join(newest, sizeof newest, c->run, "model.tinygpt"))
         s = pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
     if (s == PT_OK) s = pt_fs_publish(c->model, newest, err);
-    if (s) remove_incomplete(c);
+    remove_useless(c->folder);
     pt_free(c);
     return s;
 }
@@ -144,6 +292,209 @@ void pt_checkpoint_discard(pt_checkpoint *c)
 {
     if (!c) return;
     pt_atomic_file_discard(c->file);
-    remove_incomplete(c);
+    remove_useless(c->folder);
     pt_free(c);
+}
+
+/* ---- finding and reading ---- */
+
+typedef struct search {
+    const char *checkpoints;
+    int64_t below, found;
+} search;
+
+static void consider(void *ctx, const char *name, bool folder)
+{
+    search *find = ctx;
+    char path[PATH_BYTES];
+    int64_t step = folder ? step_of(name) : -1;
+    if (step <= find->found || step >= find->below) return;
+    if (pt_fs_join(path, sizeof path, find->checkpoints, name) && has_manifest(path))
+        find->found = step;
+}
+
+pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *step, pt_error *err)
+{
+    char folder[PATH_BYTES];
+    search find = {folder, below, -1};
+    *step = -1;
+    if (!pt_fs_join(folder, sizeof folder, run_folder, "checkpoints"))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    if (!pt_fs_is_folder(folder)) return PT_OK;
+    pt_status s = pt_fs_list(folder, consider, &find, err);
+    *step = find.found;
+    return s;
+}
+
+/* The bytes are those of the manifest. Read rather than mapped, so that a bad disk is an error. */
+static pt_status check_bytes(const char *path, const manifest *m, pt_error *err)
+{
+    file_sum sum = {0};
+    if (!pt_fs_exists(path)) return pt_fail(err, PT_CORRUPT, "%s is missing", m->name);
+    pt_status s = pt_fs_stream(path, add_to_sum, &sum, err);
+    if (s) return s;
+    if (sum.bytes != m->bytes)
+        return pt_fail(err, PT_CORRUPT, "%s has %lld bytes, the manifest says %lld", m->name,
+                       (long long)sum.bytes, (long long)m->bytes);
+    if (sum.crc != m->crc)
+        return pt_fail(err, PT_CORRUPT,
+                       "%s is damaged: its checksum is %08x, the manifest says %08x", m->name,
+                       sum.crc, m->crc);
+    return PT_OK;
+}
+
+static pt_status open_model(pt_checkpoint_file *out, const char *path, int64_t step, pt_error *err)
+{
+    pt_status s = pt_file_view_open(&out->view, path, err);
+    if (s == PT_OK) s = pt_tinygpt_open(&out->file, out->view.data, out->view.size, err);
+    if (s == PT_OK) s = pt_tinygpt_verify(out->file, err);
+    if (s == PT_OK && pt_tinygpt_get(out->file)->step != step)
+        s = pt_fail(err, PT_CORRUPT, "it is of step %lld",
+                    (long long)pt_tinygpt_get(out->file)->step);
+    if (s) pt_checkpoint_close(out);
+    return s;
+}
+
+pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, int64_t step,
+                             pt_error *err)
+{
+    char folder[PATH_BYTES], path[PATH_BYTES];
+    manifest m;
+    *out = (pt_checkpoint_file){0};
+    pt_status s = step_folder(folder, run_folder, step, err);
+    if (s == PT_OK) s = read_manifest(folder, &m, err);
+    if (s) return s;
+    if (m.step != step)
+        return pt_fail(err, PT_CORRUPT, "manifest.json is of step %lld", (long long)m.step);
+    if (!pt_fs_join(path, sizeof path, folder, m.name))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    s = check_bytes(path, &m, err);
+    return s ? s : open_model(out, path, step, err);
+}
+
+void pt_checkpoint_close(pt_checkpoint_file *file)
+{
+    pt_tinygpt_close(file->file);
+    pt_file_view_close(&file->view);
+    *file = (pt_checkpoint_file){0};
+}
+
+/* ---- housekeeping ---- */
+
+pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err)
+{
+    char folder[PATH_BYTES], aside[PATH_BYTES];
+    pt_status s = step_folder(folder, run_folder, step, err);
+    for (int n = 1; s == PT_OK && n < 1000; n++) {
+        if (pt_format(aside, sizeof aside, "%s.refused-%d", folder, n) >= sizeof aside) break;
+        if (!pt_fs_exists(aside)) return pt_fs_rename(folder, aside, err);
+    }
+    return s ? s : pt_fail(err, PT_IO, "no name left to set %s aside", folder);
+}
+
+static pt_status verify_step(const char *run_folder, int64_t step, pt_error *err)
+{
+    pt_checkpoint_file file;
+    pt_status s = pt_checkpoint_open(&file, run_folder, step, err);
+    if (s) pt_error_prefix(err, "checkpoint of step %lld, just written", (long long)step);
+    else pt_checkpoint_close(&file);
+    return s;
+}
+
+pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, pt_error *err)
+{
+    char folder[PATH_BYTES];
+    int64_t step = -1, newest = -1, best = -1, below = INT64_MAX;
+    double loss;
+    bool verified = false;
+    pt_status s = PT_OK;
+    if (keep <= 0) return PT_OK;
+    if (!pt_checkpoint_best(run_folder, &best, &loss)) best = -1;
+    for (int64_t n = 0; s == PT_OK; n++, below = step) {
+        s = pt_checkpoint_before(run_folder, below, &step, err);
+        if (s || step < 0) break;
+        if (n == 0) newest = step;
+        if (n < keep || step == best) continue;
+        if (!verified) s = verify_step(run_folder, newest, err); /* I5 */
+        verified = s == PT_OK;
+        if (s == PT_OK) s = step_folder(folder, run_folder, step, err);
+        if (s == PT_OK) s = delete_ours(folder, err);
+    }
+    return s;
+}
+
+typedef struct sweeping {
+    const char *checkpoints;
+    int64_t *swept;
+    pt_status status;
+    pt_error *err;
+} sweeping;
+
+static void note_temporary(void *ctx, const char *name, bool folder)
+{
+    if (!folder && name[0] == '.') *(bool *)ctx = true;
+}
+
+static void sweep_step(void *ctx, const char *name, bool folder)
+{
+    sweeping *w = ctx;
+    char path[PATH_BYTES];
+    bool in_use = false;
+    if (w->status || !folder || step_of(name) < 0) return;
+    if (!pt_fs_join(path, sizeof path, w->checkpoints, name)) return;
+    w->status = pt_fs_sweep(path, w->swept, w->err);
+    if (w->status == PT_OK) w->status = pt_fs_list(path, note_temporary, &in_use, w->err);
+    if (w->status || in_use) return;
+    *w->swept += !has_manifest(path);
+    remove_useless(path);
+}
+
+pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *err)
+{
+    char folder[PATH_BYTES];
+    sweeping w = {folder, swept, PT_OK, err};
+    if (!pt_fs_join(folder, sizeof folder, run_folder, "checkpoints"))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    pt_status s = pt_fs_sweep(run_folder, swept, err);
+    if (s || !pt_fs_is_folder(folder)) return s;
+    s = pt_fs_sweep(folder, swept, err);
+    if (s == PT_OK) s = pt_fs_list(folder, sweep_step, &w, err);
+    return s ? s : w.status;
+}
+
+/* ---- the best ---- */
+
+pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double val_loss,
+                                  pt_error *err)
+{
+    char path[PATH_BYTES];
+    if (!pt_fs_join(path, sizeof path, run_folder, "checkpoints/best.json"))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 2);
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "format", "posttrain-best");
+    pt_json_i64(&w, "version", VERSION);
+    pt_json_i64(&w, "step", step);
+    pt_json_double(&w, "val_loss", val_loss);
+    pt_json_end_object(&w);
+    pt_strbuf_putc(&text, '\n');
+    pt_status s = text.failed ? pt_fail(err, PT_NO_MEMORY, "no memory for best.json")
+                              : pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
+    pt_strbuf_deinit(&text);
+    return s;
+}
+
+bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss)
+{
+    char path[PATH_BYTES], folder[PATH_BYTES];
+    pt_arena arena = {0};
+    const pt_json *json = NULL;
+    bool found = pt_fs_join(path, sizeof path, run_folder, "checkpoints/best.json") &&
+                 read_note(path, "posttrain-best", &arena, &json, NULL) == PT_OK &&
+                 pt_json_get_i64(json, "step", step) &&
+                 pt_json_get_double(json, "val_loss", val_loss) &&
+                 step_folder(folder, run_folder, *step, NULL) == PT_OK && has_manifest(folder);
+    pt_arena_deinit(&arena);
+    return found;
 }

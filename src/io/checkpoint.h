@@ -1,26 +1,65 @@
-/* Checkpoints: a folder per saved step, complete or not a checkpoint at all.
+/* Checkpoints: a folder per saved step, complete or not a checkpoint at all. checkpoint.c opens with what always
+ * holds.
  *
  *   RUN/checkpoints/step-00000500/model.tinygpt     weights, moments, and where the run stands
- *   RUN/checkpoints/step-00000500/manifest.json     written last: names, sizes and checksums
+ *   RUN/checkpoints/step-00000500/manifest.json     written last: name, size and checksum
+ *   RUN/checkpoints/best.json                       which of them had the lowest validation loss
  *   RUN/model.tinygpt                               the same file as the newest checkpoint's
- * Not part of the WASM build (it opens files).
+ * Whoever writes holds the lock of the run's log (base/append_file.h). Not part of the WASM build (it opens files).
  * SPDX-License-Identifier: MIT */
 #ifndef PT_IO_CHECKPOINT_H
 #define PT_IO_CHECKPOINT_H
 
+#include "base/fs.h"
 #include "io/sink.h"
+#include "io/tinygpt.h"
+
+/* ---- saving ---- */
 
 typedef struct pt_checkpoint pt_checkpoint;
 
-/* Begins the checkpoint of `step`; its bytes go into *sink. EXISTS when that step has one. */
+/* Begins the checkpoint of `step`; its bytes go into *sink. A step that has one keeps it until the new one is
+ * complete. */
 pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
                               pt_sink *sink, pt_error *err);
 /* Makes it a checkpoint and the run's model.tinygpt. Frees it, also on failure; a folder that did
- * not become a checkpoint is then removed. Of a step that was saved before, a failure may leave the
- * new model under the old manifest, whose checksum tells; model.tinygpt of the run is whole all the
- * same. */
+ * not become a checkpoint is then removed. */
 pt_status pt_checkpoint_commit(pt_checkpoint *checkpoint, pt_error *err);
 /* Leaves nothing behind. NULL is fine. */
 void pt_checkpoint_discard(pt_checkpoint *checkpoint);
+
+/* ---- reading ---- */
+
+/* The newest step below `below` that has a manifest, -1 if there is none. */
+pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *step, pt_error *err);
+
+typedef struct pt_checkpoint_file {
+    pt_file_view view;
+    pt_tinygpt *file;
+} pt_checkpoint_file;
+/* Opens the checkpoint of a step once all of it is proved: manifest, size, checksums, header. Errors say what is wrong with
+ * it: CORRUPT (damaged, or a part is missing), UNSUPPORTED (a newer version), IO; NO_MEMORY. */
+pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, int64_t step,
+                             pt_error *err);
+void pt_checkpoint_close(pt_checkpoint_file *file);
+
+/* ---- the best ---- */
+
+/* Records that the checkpoint of `step` has the lowest validation loss. */
+pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double val_loss,
+                                  pt_error *err);
+/* What was recorded; false when nothing was, or that checkpoint is gone. */
+bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss);
+
+/* ---- housekeeping ---- */
+
+/* Deletes all but the newest `keep` and the best, once the newest is proved good. 0 keeps all. */
+pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, pt_error *err);
+/* Renames the folder of a checkpoint that was refused to step-N.refused-1 (2, …), so that the step can be saved
+ * again and nothing is lost of what might be a newer program's. */
+pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err);
+/* Removes what killed processes left in the run folder: temporary files, and folders that never became
+ * checkpoints. Adds their number to *swept. */
+pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *err);
 
 #endif

@@ -45,6 +45,12 @@ static pt_status upload_decay_mask(pt_optimizer *o, pt_error *err)
     return s;
 }
 
+pt_status pt_optimizer_reset_state(pt_optimizer *o, pt_error *err)
+{
+    double state[PT_STATE_COUNT] = {[PT_STATE_OK] = 1, [PT_STATE_FIRST_BAD] = PT_STATE_NO_BAD};
+    return pt_upload_numbers(o->model->device, &o->state, state, PT_STATE_COUNT, err);
+}
+
 pt_status pt_optimizer_bind(pt_optimizer *o, const pt_plan *plan, pt_error *err)
 {
     o->m = pt_plan_tensor(plan, o->m_id);
@@ -52,8 +58,7 @@ pt_status pt_optimizer_bind(pt_optimizer *o, const pt_plan *plan, pt_error *err)
     o->decay = pt_plan_tensor(plan, o->decay_id);
     o->state = pt_plan_tensor(plan, o->state_id);
     o->ring = pt_plan_tensor(plan, o->ring_id);
-    double state[PT_STATE_COUNT] = {[PT_STATE_OK] = 1, [PT_STATE_FIRST_BAD] = PT_STATE_NO_BAD};
-    pt_status s = pt_upload_numbers(o->model->device, &o->state, state, PT_STATE_COUNT, err);
+    pt_status s = pt_optimizer_reset_state(o, err);
     if (s == PT_OK) s = upload_decay_mask(o, err);
     return s;
 }

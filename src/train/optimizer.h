@@ -26,6 +26,9 @@ void pt_optimizer_plan(pt_optimizer *optimizer, pt_plan *plan);
 /* Takes the tensors and uploads the decay mask and a fresh step state. */
 pt_status pt_optimizer_bind(pt_optimizer *optimizer, const pt_plan *plan, pt_error *err);
 
+/* A fresh step state: a step that was not finite no longer stops the ones after it. */
+pt_status pt_optimizer_reset_state(pt_optimizer *optimizer, pt_error *err);
+
 /* Zeroes the gradients and sets learning rate and bias corrections of 1-based step t. */
 pt_status pt_optimizer_begin_step(pt_optimizer *optimizer, int64_t t, double lr, pt_error *err);
 /* Adds the loss of one micro-batch after its backward: state.loss += sum coef * logp. */

@@ -1,28 +1,17 @@
 /* The run folder. SPDX-License-Identifier: MIT */
-#include "train/run_folder.h"
-
-#include "base/append_file.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/maths.h"
 #include "base/version.h"
-#include "io/checkpoint.h"
+#include "train/run_folder_internal.h"
 
-#define PATH_BYTES 1024
 #define LOSS_DIGITS 9 /* enough to tell any two f32 apart */
-
-struct pt_run_folder {
-    char path[PATH_BYTES];
-    pt_append_file *log;
-    pt_checkpoint *checkpoint;
-    pt_strbuf line; /* grown once, reused: no allocation in a step */
-};
 
 /* ---- lines of the log ---- */
 
-static pt_json_writer begin_line(pt_run_folder *run, const char *type)
+pt_json_writer pt_run_begin_line(pt_run_folder *run, const char *type)
 {
     pt_strbuf_clear(&run->line);
     pt_json_writer w = pt_json_writer_begin(&run->line, 0);
@@ -31,7 +20,7 @@ static pt_json_writer begin_line(pt_run_folder *run, const char *type)
     return w;
 }
 
-static pt_status end_line(pt_run_folder *run, pt_json_writer *w, pt_error *err)
+pt_status pt_run_end_line(pt_run_folder *run, pt_json_writer *w, pt_error *err)
 {
     pt_json_digits(w, "t", (double)pt_clock_unix_ms() / 1000.0, 13);
     pt_json_end_object(w);
@@ -42,30 +31,44 @@ static pt_status end_line(pt_run_folder *run, pt_json_writer *w, pt_error *err)
 
 pt_status pt_run_folder_step(pt_run_folder *run, const pt_step_report *report, pt_error *err)
 {
-    pt_json_writer w = begin_line(run, "step");
+    pt_json_writer w = pt_run_begin_line(run, "step");
     pt_json_i64(&w, "step", report->step);
     pt_json_digits(&w, "loss", report->loss, LOSS_DIGITS);
     pt_json_digits(&w, "lr", report->lr, LOSS_DIGITS);
     pt_json_digits(&w, "grad_norm", report->grad_norm, LOSS_DIGITS);
     pt_json_digits(&w, "seconds", report->seconds, 4);
-    return end_line(run, &w, err);
+    return pt_run_end_line(run, &w, err);
+}
+
+/* A checkpoint is made before its step is evaluated, except the last one: so this is asked after both. */
+static pt_status mark_best(pt_run_folder *run, pt_error *err)
+{
+    bool known = run->saved_step >= 0 && run->saved_step == run->val_step;
+    if (!known || !(run->best_step < 0 || run->val_loss < run->best_loss)) return PT_OK;
+    if (!pt_is_finite(run->val_loss)) return PT_OK;
+    run->best_step = run->val_step;
+    run->best_loss = run->val_loss;
+    return pt_checkpoint_mark_best(run->path, run->best_step, run->best_loss, err);
 }
 
 pt_status pt_run_folder_evaluated(pt_run_folder *run, int64_t step, double val_loss, pt_error *err)
 {
-    pt_json_writer w = begin_line(run, "val");
+    pt_json_writer w = pt_run_begin_line(run, "val");
     pt_json_i64(&w, "step", step);
     pt_json_digits(&w, "val_loss", val_loss, LOSS_DIGITS);
-    return end_line(run, &w, err);
+    run->val_step = step;
+    run->val_loss = val_loss;
+    pt_status s = pt_run_end_line(run, &w, err);
+    return s == PT_OK ? mark_best(run, err) : s;
 }
 
 pt_status pt_run_folder_sampled(pt_run_folder *run, int64_t step, const char *bytes, int64_t n,
                                 pt_error *err)
 {
-    pt_json_writer w = begin_line(run, "sample");
+    pt_json_writer w = pt_run_begin_line(run, "sample");
     pt_json_i64(&w, "step", step);
     pt_json_string_n(&w, "text", bytes, (size_t)n);
-    return end_line(run, &w, err);
+    return pt_run_end_line(run, &w, err);
 }
 
 static void write_meta(pt_json_writer *w, const pt_run_description *d,
@@ -176,76 +179,138 @@ static void write_program(pt_json_writer *w, const pt_run_description *d)
     pt_json_end_object(w);
 }
 
+static const char *const own_members[] = {"format",    "version", "started", "program",
+                                          "arguments", "model",   "train",   "corpus"};
+
+static bool is_own(const char *key)
+{
+    for (size_t i = 0; i < sizeof own_members / sizeof own_members[0]; i++)
+        if (strcmp(own_members[i], key) == 0) return true;
+    return false;
+}
+
+/* The run.json of a run that goes on keeps when and with what it began, and what we do not know. */
+static void write_run(pt_strbuf *text, const pt_run_description *d, const pt_model_config *config,
+                      const pt_train_options *options, int64_t n_params)
+{
+    char now[32];
+    pt_clock_iso(pt_clock_unix_ms(), now);
+    const char *started = pt_json_get_string(d->previous, "started");
+    const pt_json *program = pt_json_get(d->previous, "program");
+    pt_json_writer w = pt_json_writer_begin(text, 2);
+    pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "format", "posttrain-run");
+    pt_json_i64(&w, "version", 1);
+    pt_json_string(&w, "started", started ? started : now);
+    if (program) pt_json_value(&w, "program", program);
+    else write_program(&w, d);
+    if (d->arguments) pt_json_value(&w, "arguments", d->arguments);
+    write_model(&w, config, n_params);
+    write_options(&w, config, options);
+    write_corpus(&w, d);
+    for (const pt_json *m = d->previous ? d->previous->child : NULL; m; m = m->next)
+        if (!is_own(m->key)) pt_json_value(&w, m->key, m);
+    pt_json_end_object(&w);
+    pt_strbuf_putc(text, '\n');
+}
+
+static bool file_holds(const char *path, const pt_strbuf *text)
+{
+    char *old = NULL;
+    int64_t size = 0;
+    bool same = pt_fs_read(path, 1 << 20, &old, &size, NULL) == PT_OK &&
+                size == (int64_t)text->len && memcmp(old, text->data, text->len) == 0;
+    pt_free(old);
+    return same;
+}
+
 pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *d,
                               const pt_model_config *config, const pt_train_options *options,
                               int64_t n_params, pt_error *err)
 {
-    char path[PATH_BYTES], now[32];
-    pt_clock_iso(pt_clock_unix_ms(), now);
+    char path[PATH_BYTES];
     pt_strbuf text = {0};
-    pt_json_writer w = pt_json_writer_begin(&text, 2);
-    pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "format", "posttrain-run");
-    pt_json_i64(&w, "version", 1);
-    pt_json_string(&w, "started", now);
-    write_program(&w, d);
-    write_model(&w, config, n_params);
-    write_options(&w, config, options);
-    write_corpus(&w, d);
-    pt_json_end_object(&w);
-    pt_strbuf_putc(&text, '\n');
     pt_status s = PT_OK;
+    write_run(&text, d, config, options, n_params);
     if (text.failed || !pt_fs_join(path, sizeof path, run->path, "run.json"))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for run.json");
-    if (s == PT_OK) s = pt_atomic_file_put(path, false, text.data, (int64_t)text.len, err);
+    if (s == PT_OK && !(d->previous && file_holds(path, &text)))
+        s = pt_atomic_file_put(path, d->previous != NULL, text.data, (int64_t)text.len, err);
     pt_strbuf_deinit(&text);
     if (s) return s;
-    w = begin_line(run, "meta");
+    pt_json_writer w = pt_run_begin_line(run, "meta");
     write_meta(&w, d, config, options, n_params);
-    return end_line(run, &w, err);
+    return pt_run_end_line(run, &w, err);
 }
 
 /* ---- life ---- */
 
+typedef struct entries {
+    const char *path;
+    int64_t n;
+} entries;
+
 static void note_entry(void *ctx, const char *name, bool folder)
 {
-    (void)name, (void)folder;
-    ++*(int64_t *)ctx;
+    entries *e = ctx;
+    char path[PATH_BYTES];
+    bool empty_log = !folder && strcmp(name, "log.jsonl") == 0 &&
+                     pt_fs_join(path, sizeof path, e->path, name) && pt_fs_size(path) == 0;
+    bool unfinished = !folder && pt_str_starts(name, ".run.json.") && pt_str_ends(name, ".tmp");
+    e->n += !empty_log && !unfinished;
 }
 
 pt_status pt_run_folder_check(const char *path, pt_error *err)
 {
-    int64_t entries = 0;
+    entries found = {path, 0};
     if (!pt_fs_exists(path)) return PT_OK;
     if (!pt_fs_is_folder(path))
         return pt_fail(err, PT_EXISTS, "%s is a file: choose another --out", path);
-    pt_status s = pt_fs_list(path, note_entry, &entries, err);
-    if (s || entries == 0) return s;
+    pt_status s = pt_fs_list(path, note_entry, &found, err);
+    if (s || found.n == 0) return s;
     char json[PATH_BYTES];
     bool run = pt_fs_join(json, sizeof json, path, "run.json") && pt_fs_exists(json);
     return pt_fail(err, PT_EXISTS,
-                   run ? "%s already holds a run: choose another --out"
+                   run ? "%s already holds a run: go on with --resume, or choose another --out"
                        : "%s is not empty: choose another --out",
                    path);
+}
+
+pt_status pt_run_folder_make(pt_run_folder **out, const char *path, pt_error *err)
+{
+    *out = NULL;
+    pt_run_folder *run = pt_alloc(sizeof *run);
+    if (!run) return pt_fail(err, PT_NO_MEMORY, "no memory for a run");
+    run->keep = PT_RUN_KEEP;
+    run->saved_step = run->val_step = run->best_step = -1;
+    if (pt_format(run->path, PATH_BYTES, "%s", path) < PATH_BYTES - 64) {
+        *out = run;
+        return PT_OK;
+    }
+    pt_free(run);
+    return pt_fail(err, PT_BAD_INPUT, "the path of the run's folder is too long");
 }
 
 pt_status pt_run_folder_new(pt_run_folder **out, const char *path, pt_error *err)
 {
     *out = NULL;
-    pt_run_folder *run = pt_alloc(sizeof *run);
-    if (!run) return pt_fail(err, PT_NO_MEMORY, "no memory for a run");
+    pt_run_folder *run = NULL;
     char log[PATH_BYTES];
-    pt_status s = PT_OK;
-    if (pt_format(run->path, PATH_BYTES, "%s", path) >= PATH_BYTES - 64 ||
-        !pt_fs_join(log, sizeof log, path, "log.jsonl"))
-        s = pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
-    if (s == PT_OK) s = pt_run_folder_check(path, err);
+    int64_t swept = 0;
+    pt_status s = pt_run_folder_make(&run, path, err);
+    if (s) return s;
+    pt_fs_join(log, sizeof log, path, "log.jsonl");
+    s = pt_run_folder_check(path, err);
     if (s == PT_OK) s = pt_fs_make_folder(path, err);
     if (s == PT_OK) s = pt_append_file_open(&run->log, log, NULL, err);
+    if (s == PT_OK) s = pt_fs_sweep(path, &swept, err);
     if (s) pt_run_folder_free(run);
     else *out = run;
     return s;
 }
+
+void pt_run_folder_keep(pt_run_folder *run, int64_t n) { run->keep = n; }
+int64_t pt_run_folder_best(const pt_run_folder *run) { return run->best_step; }
 
 void pt_run_folder_free(pt_run_folder *run)
 {
@@ -278,18 +343,26 @@ pt_status pt_run_folder_save_end(pt_run_folder *run, int64_t step, bool failed, 
         pt_checkpoint_discard(checkpoint);
         return PT_OK;
     }
-    pt_status s = pt_checkpoint_commit(checkpoint, err);
+    pt_status s = pt_append_file_sync(run->log, err); /* the log is never behind a checkpoint */
+    if (s) {
+        pt_checkpoint_discard(checkpoint);
+        return s;
+    }
+    s = pt_checkpoint_commit(checkpoint, err);
     if (s) return s;
-    pt_json_writer w = begin_line(run, "save");
+    run->saved_step = step;
+    pt_json_writer w = pt_run_begin_line(run, "save");
     pt_json_i64(&w, "step", step);
-    return end_line(run, &w, err);
+    s = pt_run_end_line(run, &w, err);
+    if (s == PT_OK) s = mark_best(run, err);
+    return s == PT_OK ? pt_checkpoint_prune(run->path, run->keep, err) : s;
 }
 
 pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, const char *how, pt_error *err)
 {
-    pt_json_writer w = begin_line(run, "end");
+    pt_json_writer w = pt_run_begin_line(run, "end");
     pt_json_i64(&w, "step", step);
     pt_json_string(&w, "how", how);
-    pt_status s = end_line(run, &w, err);
+    pt_status s = pt_run_end_line(run, &w, err);
     return s == PT_OK ? pt_append_file_sync(run->log, err) : s;
 }

@@ -8,6 +8,8 @@
 
 typedef struct pt_run_folder pt_run_folder;
 
+#define PT_RUN_KEEP 3 /* checkpoints kept, unless asked otherwise */
+
 /* What run.json records beside the model and the training options. Borrowed strings. */
 typedef struct pt_run_description {
     const char *command; /* the command line, for people */
@@ -17,13 +19,48 @@ typedef struct pt_run_description {
     const uint8_t *corpus;
     const char *device, *isa;
     int threads;
+    const pt_json *arguments; /* the options by name, or NULL */
+    const pt_json *previous;  /* the run.json of the run that goes on, or NULL */
 } pt_run_description;
 
-/* EXISTS when path already holds a run, or anything else. */
+/* EXISTS when path already holds a run, or anything else; but not what a run leaves that was killed before it
+ * began (an empty log). */
 pt_status pt_run_folder_check(const char *path, pt_error *err);
-/* Checks, and makes the folder and its log. */
+/* Checks, and makes the folder and its log. EXISTS while another process has it. */
 pt_status pt_run_folder_new(pt_run_folder **out, const char *path, pt_error *err);
-/* Writes run.json and the log's first line. */
+
+/* What opening a run again found. */
+typedef struct pt_run_found {
+    int64_t torn_bytes; /* of a log line cut short, set aside in log.jsonl.torn */
+    int64_t swept;      /* leftovers of killed processes, removed */
+} pt_run_found;
+/* A folder that holds a run, to go on with it. EXISTS while another process has it. */
+pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
+                             pt_error *err);
+
+typedef struct pt_run_restored {
+    int64_t step; /* of the checkpoint that was used; -1: there is none, the trainer is as it was */
+    int64_t n_refused; /* newer ones that could not be used; the first few of them: */
+    struct {
+        int64_t step;
+        char why[200];
+    } refused[8];
+} pt_run_restored;
+/* The trainer goes back to the newest checkpoint that is whole (pt_trainer_restore says when it may be asked
+ * to). One that is damaged, lacks a part or is of a newer version is passed over, noted in the log as
+ * `refused`, and set aside once an older one was good. Where all are refused it is an error with the
+ * newest one's reason. */
+pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *restored,
+                                pt_error *err);
+/* The log's line on it, after pt_run_folder_begin. */
+pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *restored,
+                                const pt_run_found *found, const char *command, pt_error *err);
+/* How many checkpoints are kept, beside the best; 0 = all. */
+void pt_run_folder_keep(pt_run_folder *run, int64_t n);
+/* The checkpoint with the lowest validation loss: its step, -1 if none was evaluated. */
+int64_t pt_run_folder_best(const pt_run_folder *run);
+
+/* Writes run.json, where it is not what is there already, and the log's `meta` line. */
 pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *description,
                               const pt_model_config *config, const pt_train_options *options,
                               int64_t n_params, pt_error *err);

@@ -160,8 +160,17 @@ TEST(a_folder_that_is_used_is_refused)
     CHECK_OK(pt_fs_make_folder(run_path(), &err), err);
     CHECK_OK(pt_run_folder_check(run_path(), &err), err); /* empty */
     pt_run_folder *run = new_run(), *second = (pt_run_folder *)&second;
-    CHECK_INT(pt_run_folder_new(&second, run_path(), &err), PT_EXISTS); /* the log is there */
-    CHECK(!second && strstr(err.message, "not empty"));
+    CHECK_INT(pt_run_folder_new(&second, run_path(), &err), PT_EXISTS); /* the log is ours */
+    CHECK(!second && strstr(err.message, "another process"));
+    memset(&err, 0, sizeof err);
+    pt_run_folder_free(run); /* as if killed before it began: nothing but an empty log */
+    put_text(file_path(".run.json.1.0.tmp"), "{");
+    CHECK_OK(pt_run_folder_check(run_path(), &err), err);
+    run = new_run();
+    put_text(file_path("notes.txt"), "a file of the user's");
+    CHECK_INT(pt_run_folder_check(run_path(), &err), PT_EXISTS);
+    CHECK(strstr(err.message, "not empty"));
+    CHECK_OK(pt_fs_remove(file_path("notes.txt"), NULL), err);
     memset(&err, 0, sizeof err);
     CHECK_OK(begin(run, NULL), err);
     CHECK_INT(pt_run_folder_check(run_path(), &err), PT_EXISTS);

@@ -180,8 +180,7 @@ pt_status pt_trainer_begin(pt_trainer *t, pt_pool *pool, pt_error *err)
         s = pt_model_init_upstream(t->model, t->options.seed, err);
     else if (s == PT_OK) s = pt_model_init_weights(t->model, t->options.seed, pool, err);
     t->phase = PHASE_DUE;
-    if (t->options.eval_every && t->validate.n) t->due |= DUE_EVALUATE;
-    if (t->options.sample_every) t->due |= DUE_SAMPLE;
+    t->due = pt_trainer_due_first(t);
     return s;
 }
 
@@ -234,7 +233,7 @@ const pt_model *pt_trainer_model(const pt_trainer *t) { return t->model; }
 
 double pt_trainer_train_loss(const pt_trainer *t)
 {
-    int64_t n = pt_min_i64(RECENT, t->reported - t->first_step);
+    int64_t n = t->n_recent;
     double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += t->recent[(t->reported - i) % RECENT];
     return n ? sum / (double)n : PT_NAN;

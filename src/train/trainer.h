@@ -15,6 +15,7 @@
 
 #include "infer/session.h"
 #include "io/sink.h"
+#include "io/tinygpt.h"
 #include "model/model.h"
 #include "train/data.h"
 #include "train/options.h"
@@ -67,6 +68,13 @@ pt_status pt_trainer_load(pt_trainer *trainer, int64_t param, const float *w, co
                           const float *v, pt_error *err);
 /* Steps already done by the loaded weights: the schedule's and AdamW's t and the data order go on from there. */
 void pt_trainer_set_step(pt_trainer *trainer, int64_t step);
+
+/* Back to where a checkpoint of this run stands: weights, moments, step, and from the header the losses, the
+ * best value and the last sample. The run then goes on with the bits it had, or would have had. Between
+ * begin and the first poll, or between polls once a step is over; not from within an event. `file` is open and verified.
+ * Errors: BAD_INPUT when the file is not of this run, naming what differs, and the trainer is as it was;
+ * after any other the weights are a mixture, and another file must be restored. */
+pt_status pt_trainer_restore(pt_trainer *trainer, const pt_tinygpt *file, pt_error *err);
 
 /* PT_PENDING, PT_OK when the run is over, or an error. */
 pt_status pt_trainer_poll(pt_trainer *trainer, pt_error *err);

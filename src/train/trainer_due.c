@@ -114,6 +114,12 @@ static const pt_json *own_header(const pt_trainer *t, pt_arena *arena)
     pt_json_double(&w, "minLr", t->options.min_lr);
     pt_json_i64(&w, "warmup", t->options.warmup);
     pt_json_i64(&w, "nextSample", pt_trainer_first_sample(t, t->step + 1, 0));
+    bool over = t->step >= t->options.steps && !t->stopping && t->failure.status == PT_OK;
+    if (over) pt_json_bool(&w, PT_HEADER_FINISHED, true);
+    pt_json_begin_array(&w, PT_HEADER_RECENT);
+    for (int64_t i = t->n_recent; i > 0; i--)
+        pt_json_double(&w, NULL, t->recent[(t->step - i + 1) % RECENT]);
+    pt_json_end_array(&w);
     pt_json_end_object(&w);
     const pt_json *json = NULL;
     if (!text.failed) pt_json_parse(text.data, text.len, arena, &json, NULL);

@@ -23,6 +23,10 @@ typedef enum pt_train_phase {
 
 enum { DUE_SAVE = 1, DUE_EVALUATE = 2, DUE_SAMPLE = 4 };
 
+/* In the header's "posttrain" object, beside what is documented in docs/FORMATS.md. */
+#define PT_HEADER_RECENT "recentLosses" /* of the last RECENT steps, the newest last */
+#define PT_HEADER_FINISHED "finished"   /* the run's last file: nothing is due after it */
+
 #define MAX_HISTORY 512
 #define RECENT 10       /* steps in the mean training loss */
 #define SKIPPED_STEPS 3 /* not counted for tokens per second: caches warm up */
@@ -72,7 +76,8 @@ struct pt_trainer {
     pt_tinygpt_loss history[MAX_HISTORY];
     int64_t n_history, history_every;
     pt_tinygpt_loss last_loss, best;
-    double recent[RECENT];
+    double recent[RECENT]; /* that of step s at s % RECENT */
+    int64_t n_recent;      /* how many of them are known */
     double val_loss; /* of the newest finished evaluation; NaN: none */
     int64_t val_step;
     double mark, seconds, seconds_reported;
@@ -92,6 +97,8 @@ pt_status pt_trainer_sample(pt_trainer *t, pt_error *err);
 
 /* What is due after `step`: DUE_ flags. */
 int pt_trainer_due_at(const pt_trainer *t, int64_t step);
+/* And before the first step. */
+int pt_trainer_due_first(const pt_trainer *t);
 /* Global index of the first sample of a micro-batch of 1-based step `step`. */
 int64_t pt_trainer_first_sample(const pt_trainer *t, int64_t step, int64_t micro);
 /* Adds last_loss to the history of the file's header, when it is its turn or was evaluated. */

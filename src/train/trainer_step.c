@@ -43,6 +43,12 @@ int pt_trainer_due_at(const pt_trainer *t, int64_t step)
     return due;
 }
 
+int pt_trainer_due_first(const pt_trainer *t)
+{
+    return (t->options.eval_every && t->validate.n ? DUE_EVALUATE : 0) |
+           (t->session ? DUE_SAMPLE : 0);
+}
+
 pt_status pt_trainer_begin_step(pt_trainer *t, pt_error *err)
 {
     double lr = pt_schedule_lr(&t->schedule, t->step + 1);
@@ -101,6 +107,7 @@ static pt_status report_step(pt_trainer *t, const double *entry, pt_error *err)
                              .seconds = t->seconds - t->seconds_reported};
     t->seconds_reported = t->seconds;
     t->recent[step % RECENT] = report.loss;
+    t->n_recent = pt_min_i64(RECENT, t->n_recent + 1);
     t->last_loss = (pt_tinygpt_loss){step, report.loss, PT_NAN};
     pt_trainer_add_history(t, false);
     return t->events.step ? t->events.step(t->events.ctx, &report, err) : PT_OK;

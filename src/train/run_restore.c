@@ -1,0 +1,110 @@
+/* Going on with a run: its folder opened again, and the trainer brought to its newest good checkpoint.
+ * SPDX-License-Identifier: MIT */
+#include "base/fs.h"
+#include "train/run_folder_internal.h"
+
+pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
+                             pt_error *err)
+{
+    *out = NULL;
+    *found = (pt_run_found){0};
+    char log[PATH_BYTES], json[PATH_BYTES];
+    pt_run_folder *run = NULL;
+    pt_status s = pt_run_folder_make(&run, path, err);
+    if (s) return s;
+    pt_fs_join(log, sizeof log, path, "log.jsonl");
+    pt_fs_join(json, sizeof json, path, "run.json");
+    if (!pt_fs_exists(json)) s = pt_fail(err, PT_NOT_FOUND, "%s holds no run: no run.json", path);
+    if (s == PT_OK) s = pt_append_file_open(&run->log, log, &found->torn_bytes, err);
+    if (s == PT_OK) s = pt_checkpoint_sweep(path, &found->swept, err);
+    if (s) pt_run_folder_free(run);
+    else *out = run;
+    return s;
+}
+
+/* ---- choosing a checkpoint ---- */
+
+static pt_status try_step(pt_run_folder *run, pt_trainer *trainer, int64_t step, pt_error *err)
+{
+    pt_checkpoint_file file;
+    pt_status s = pt_checkpoint_open(&file, run->path, step, err);
+    if (s) return s;
+    s = pt_trainer_restore(trainer, file.file, err);
+    pt_checkpoint_close(&file);
+    return s;
+}
+
+static pt_status note_refused(pt_run_folder *run, int64_t step, const pt_error *why,
+                              pt_run_restored *r, pt_error *err)
+{
+    int64_t n = r->n_refused++;
+    if (n < (int64_t)(sizeof r->refused / sizeof r->refused[0])) {
+        r->refused[n].step = step;
+        pt_format(r->refused[n].why, sizeof r->refused[n].why, "%s", why->message);
+    }
+    pt_json_writer w = pt_run_begin_line(run, "refused");
+    pt_json_i64(&w, "step", step);
+    pt_json_string(&w, "why", why->message);
+    return pt_run_end_line(run, &w, err);
+}
+
+/* Only once a good one is found: else the next attempt would find nothing and begin anew. */
+static pt_status set_aside_after(pt_run_folder *run, int64_t step, pt_error *err)
+{
+    for (int64_t newer = INT64_MAX;;) {
+        pt_status s = pt_checkpoint_before(run->path, newer, &newer, err);
+        if (s || newer <= step) return s;
+        s = pt_checkpoint_set_aside(run->path, newer, err);
+        if (s) return s;
+    }
+}
+
+/* The best of the checkpoints that count from here on: one from after `step` is to be made again. */
+static void recall_best(pt_run_folder *run, int64_t step)
+{
+    run->saved_step = step;
+    run->val_step = -1;
+    if (!pt_checkpoint_best(run->path, &run->best_step, &run->best_loss) || run->best_step > step)
+        run->best_step = -1;
+}
+
+pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *r,
+                                pt_error *err)
+{
+    *r = (pt_run_restored){.step = -1};
+    pt_error first = {0};
+    for (int64_t step = INT64_MAX;;) {
+        pt_status s = pt_checkpoint_before(run->path, step, &step, err);
+        if (s) return s;
+        if (step < 0) break;
+        pt_error why = {0};
+        s = try_step(run, trainer, step, &why);
+        if (s == PT_OK) {
+            r->step = step;
+            recall_best(run, step);
+            return r->n_refused ? set_aside_after(run, step, err) : PT_OK;
+        }
+        if (s == PT_NO_MEMORY || s == PT_INTERNAL) {
+            if (err) *err = why;
+            return s;
+        }
+        if (!r->n_refused) first = why;
+        s = note_refused(run, step, &why, r, err);
+        if (s) return s;
+    }
+    if (!r->n_refused) return PT_OK;
+    return pt_fail(err, first.status, "no checkpoint of %s can be used; the newest, step %lld: %s",
+                   run->path, (long long)r->refused[0].step, first.message);
+}
+
+pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *r,
+                                const pt_run_found *found, const char *command, pt_error *err)
+{
+    pt_json_writer w = pt_run_begin_line(run, "resumed");
+    pt_json_i64(&w, "step", r->step < 0 ? 0 : r->step);
+    pt_json_bool(&w, "checkpoint", r->step >= 0);
+    pt_json_i64(&w, "torn_bytes", found->torn_bytes);
+    pt_json_i64(&w, "swept", found->swept);
+    pt_json_string(&w, "command", command);
+    return pt_run_end_line(run, &w, err);
+}
