@@ -198,6 +198,11 @@ static pt_status set_from_json(pt_option *o, const pt_json *value, const char *p
 pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
                             pt_error *err)
 {
+    const char *format = pt_json_get_string(json, "format");
+    if (format && strcmp(format, "posttrain-run") == 0) {
+        json = pt_json_get(json, "arguments");
+        if (!json) return pt_fail(err, PT_BAD_INPUT, "%s: it has no arguments", path);
+    }
     if (json->type != PT_JSON_OBJECT)
         return pt_fail(err, PT_BAD_INPUT, "%s: must hold one JSON object", path);
     for (const pt_json *m = json->child; m; m = m->next) {
@@ -216,6 +221,62 @@ pt_status pt_options_config(pt_command_line *line, const pt_json *json, const ch
         if (s) return s;
     }
     return PT_OK;
+}
+
+/* "eval-every" as a key: eval_every. */
+static const char *key_of(const char *name, char out[64])
+{
+    pt_format(out, 64, "%s", name);
+    for (char *p = out; *p; p++)
+        if (*p == '-') *p = '_';
+    return out;
+}
+
+static void record_value(const pt_option *o, pt_json_writer *w)
+{
+    char key[64], seed[32];
+    key_of(o->name, key);
+    switch (o->kind) {
+    case PT_OPTION_TEXT:
+        if (*(const char **)o->target) pt_json_string(w, key, *(const char **)o->target);
+        break;
+    case PT_OPTION_COUNT: pt_json_i64(w, key, *(const int64_t *)o->target); break;
+    case PT_OPTION_SEED: /* a string, as it has 64 bits */
+        pt_format(seed, sizeof seed, "%llu", (unsigned long long)*(const uint64_t *)o->target);
+        pt_json_string(w, key, seed);
+        break;
+    case PT_OPTION_REAL: pt_json_double(w, key, *(const double *)o->target); break;
+    case PT_OPTION_SWITCH: pt_json_bool(w, key, *(const bool *)o->target); break;
+    case PT_OPTION_HEADING: break;
+    }
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0) return true;
+    return false;
+}
+
+pt_status pt_options_record(const pt_command_line *line, const char *const *except, pt_arena *arena,
+                            const pt_json **out, pt_error *err)
+{
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 0);
+    pt_json_begin_object(&w, NULL);
+    for (int i = 0; i < line->n_options; i++)
+        if (!is_among(line->options[i].name, except)) record_value(&line->options[i], &w);
+    pt_json_end_object(&w);
+    pt_status s = text.failed ? pt_fail(err, PT_NO_MEMORY, "no memory for the options")
+                              : pt_json_parse(text.data, text.len, arena, out, err);
+    pt_strbuf_deinit(&text);
+    return s;
+}
+
+const pt_json *pt_option_recorded(const pt_json *record, const char *name)
+{
+    char key[64];
+    return pt_json_get(record, key_of(name, key));
 }
 
 #define HELP_COLUMN 28

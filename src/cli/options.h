@@ -40,10 +40,16 @@ typedef struct pt_command_line {
 /* Parses argv[0 … argc-1] (the words after the verb). "--name value" and "--name=value"; "--" ends
  * options. BAD_INPUT names the word and, for an unknown option, the nearest one. */
 pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_error *err);
-/* Sets what is still unset from an object whose keys are option names with _ for -. An unknown key is an
- * error. The text borrowed from `json` must outlive the options. */
+/* Sets what is still unset from an object whose keys are option names with _ for -; in a run.json that is its
+ * `arguments`. An unknown key is an error. The text borrowed from `json` must outlive the options. */
 pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
                             pt_error *err);
+/* Every option's value as it stands, as an object that pt_options_config reads; but not those in `except` (ends in
+ * NULL), nor texts that are NULL. */
+pt_status pt_options_record(const pt_command_line *line, const char *const *except, pt_arena *arena,
+                            const pt_json **out, pt_error *err);
+/* The member for an option in such an object, or NULL. */
+const pt_json *pt_option_recorded(const pt_json *record, const char *name);
 bool pt_option_is_set(const pt_command_line *line, const char *name);
 /* The option lines of a help page: with help_all all of them, else those before the first heading. */
 void pt_options_help(const pt_command_line *line, pt_strbuf *out);

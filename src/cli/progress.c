@@ -44,10 +44,11 @@ void pt_progress_step(pt_progress *p, const pt_step_report *r, double tokens_per
     p->trend = p->trend > 0 ? p->trend + 0.05 * (r->loss - p->trend) : r->loss;
     double now = pt_clock_seconds(), every = p->terminal ? 0.2 : 10.0;
     bool last = r->step == p->steps;
-    if (p->quiet || (now - p->shown < every && !last && r->step != 1)) return;
+    if (p->quiet || (now - p->shown < every && !last && r->step != p->first + 1)) return;
     p->shown = now;
     char left[32] = "?", memory[32], rate[32] = "?";
-    double per_step = (now - p->started) / (double)r->step; /* with what came between the steps */
+    double per_step =
+        (now - p->started) / (double)(r->step - p->first); /* with what came between the steps */
     if (tokens_per_second > 0) {
         duration((double)(p->steps - r->step) * per_step, left, sizeof left);
         pt_grouped((int64_t)tokens_per_second, rate);

@@ -9,7 +9,7 @@ typedef struct pt_progress {
     bool quiet;    /* --quiet: nothing */
     bool terminal; /* one line that is rewritten */
     bool color;
-    int64_t steps;
+    int64_t steps, first;  /* first: steps done before, by a run that goes on */
     double started, shown; /* seconds */
     double trend;          /* smoothed loss */
     bool line_open;        /* a rewritten line is on the screen */

@@ -6,6 +6,7 @@
 #include "base/platform.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/resume.h"
 #include "cli/train_options.h"
 #include "train/run_folder.h"
 
@@ -37,6 +38,7 @@ static void catch_signals(void)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* nobody reading the progress is no reason to lose a run */
+    signal(SIGXFSZ, SIG_IGN); /* a file too large for ulimit -f is an error of the write */
 }
 
 static pt_status interrupted(pt_error *err)
@@ -96,7 +98,9 @@ static pt_status prepare(train_verb *v, pt_error *err)
                                        .save_begin = on_save_begin,
                                        .save_end = on_save_end}};
     pt_status s = pt_file_view_read(&v->text, v->args.corpus, err);
-    if (s == PT_OK) s = pt_choose_device(&v->args.device_choice, &v->device, err);
+    if (s == PT_OK && v->args.previous)
+        s = pt_resume_check_corpus(&v->args, v->text.data, v->text.size, err);
+    if (s == PT_OK) s = pt_resume_device(&v->args, &v->device, err);
     if (s) return s;
     desc.corpus = v->text.data;
     desc.corpus_bytes = v->text.size;
@@ -145,13 +149,17 @@ static void put_word(pt_strbuf *to, const char *word)
     if (!plain) pt_strbuf_putc(to, '\'');
 }
 
-static pt_status begin_run(train_verb *v, int argc, char **argv, pt_error *err)
+static void put_command(pt_strbuf *to, int argc, char **argv)
 {
-    pt_strbuf command = {0};
-    pt_strbuf_puts(&command, "posttrain train");
-    for (int i = 0; i < argc; i++) put_word(&command, argv[i]);
+    pt_strbuf_puts(to, "posttrain train");
+    for (int i = 0; i < argc; i++) put_word(to, argv[i]);
+}
+
+/* run.json and the first lines of the log. */
+static pt_status describe_run(train_verb *v, const char *command, pt_error *err)
+{
     pt_run_description description = {
-        .command = command.failed ? "?" : command.data,
+        .command = command,
         .preset = v->args.preset,
         .corpus_path = v->args.corpus,
         .corpus_bytes = v->text.size,
@@ -159,17 +167,65 @@ static pt_status begin_run(train_verb *v, int argc, char **argv, pt_error *err)
         .device = v->device->name,
         .isa = v->device->detail,
         .threads = pt_pool_threads(pt_device_pool(v->device)),
+        .previous = v->args.previous,
     };
-    pt_status s = pt_run_folder_new(&v->run, v->args.out, err);
-    if (s == PT_OK)
-        s = pt_run_folder_begin(v->run, &description, &v->args.model, &v->args.train,
-                                pt_trainer_n_params(v->trainer), err);
+    pt_status s = pt_train_arguments_record(&v->args, &description.arguments, err);
+    pt_run_folder_keep(v->run, v->args.keep);
+    if (s) return s;
+    return pt_run_folder_begin(v->run, &description, &v->args.model, &v->args.train,
+                               pt_trainer_n_params(v->trainer), err);
+}
+
+static pt_status begin_run(train_verb *v, const char *command, pt_error *err)
+{
+    pt_status s = pt_run_folder_check(v->args.out, err);
+    if (s == PT_OK) s = pt_trainer_begin(v->trainer, pt_device_pool(v->device), err);
+    if (s) return s;
+    catch_signals();
+    s = pt_run_folder_new(&v->run, v->args.out, err);
+    if (s == PT_OK) s = describe_run(v, command, err);
     if (s && v->run) {
         pt_run_folder_discard(v->run);
         v->run = NULL;
     }
-    pt_strbuf_deinit(&command);
     return s;
+}
+
+static void say_refused(const pt_run_restored *r)
+{
+    for (int64_t i = 0; i < r->n_refused && i < 8; i++)
+        pt_say("posttrain: checkpoint of step %lld cannot be used: %s\n",
+               (long long)r->refused[i].step, r->refused[i].why);
+}
+
+static void say_found(const train_verb *v, const pt_run_restored *r, const pt_run_found *found)
+{
+    if (found->torn_bytes)
+        pt_say("the log ended in half a line of %lld bytes: set aside in log.jsonl.torn\n",
+               (long long)found->torn_bytes);
+    if (found->swept)
+        pt_say("%lld leftover%s of a killed process removed\n", (long long)found->swept,
+               found->swept == 1 ? "" : "s");
+    if (r->step < 0) pt_say("there is no checkpoint yet: the run begins at the start\n");
+    else
+        pt_say(r->step < v->args.train.steps ? "going on after step %lld\n"
+                                             : "the run is at step %lld: no step is left to do\n",
+               (long long)r->step);
+}
+
+static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
+{
+    pt_run_found found;
+    pt_run_restored restored = {.step = -1};
+    pt_status s = pt_run_folder_open(&v->run, v->args.out, &found, err);
+    if (s == PT_OK) s = pt_trainer_begin(v->trainer, pt_device_pool(v->device), err);
+    if (s == PT_OK) s = pt_run_folder_restore(v->run, v->trainer, &restored, err);
+    say_refused(&restored);
+    if (s) return s;
+    if (!v->args.quiet) say_found(v, &restored, &found);
+    catch_signals();
+    s = describe_run(v, command, err);
+    return s ? s : pt_run_folder_resumed(v->run, &restored, &found, command, err);
 }
 
 static void greet(const train_verb *v)
@@ -201,7 +257,7 @@ static pt_status loop(train_verb *v, pt_error *err)
             told = true;
             pt_trainer_stop(v->trainer);
             pt_progress_end(&v->progress);
-            pt_say("stopping after this step; once more to stop at once\n");
+            pt_say("stopping after this micro-batch; once more to stop at once\n");
         }
         s = pt_trainer_poll(v->trainer, err);
     }
@@ -231,26 +287,36 @@ static pt_status print_result(const train_verb *v, pt_error *err)
     return s;
 }
 
+static void say_done(const train_verb *v)
+{
+    int64_t best = pt_run_folder_best(v->run);
+    pt_say("done: %s/model.tinygpt\n", v->args.out);
+    if (best >= 0 && best < pt_trainer_step(v->trainer))
+        pt_say("lowest validation loss at step %lld: %s/checkpoints/step-%08lld\n", (long long)best,
+               v->args.out, (long long)best);
+}
+
 static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 {
     pt_status s = prepare(v, err);
     if (s) return s;
     if (v->args.dry_run) return print_plan(v, err);
-    s = pt_run_folder_check(v->args.out, err);
-    if (s == PT_OK) s = pt_trainer_begin(v->trainer, pt_device_pool(v->device), err);
-    if (s) return s;
-    catch_signals();
-    s = begin_run(v, argc, argv, err);
+    pt_strbuf command = {0};
+    put_command(&command, argc, argv);
+    const char *words = command.failed ? "?" : command.data;
+    s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
+    pt_strbuf_deinit(&command);
     if (s) return s;
     if (!v->args.quiet) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
+    v->progress.first = pt_trainer_step(v->trainer);
     s = loop(v, err);
     const char *how = s ? (err ? err->message : "failed") : interrupts ? "stopped" : "finished";
     pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), how, s ? NULL : err);
     if (s == PT_OK) s = end;
     if (s == PT_OK && v->args.json) s = print_result(v, err);
     if (s == PT_OK && interrupts) return interrupted(err);
-    if (s == PT_OK && !v->args.quiet) pt_say("done: %s/model.tinygpt\n", v->args.out);
+    if (s == PT_OK && !v->args.quiet) say_done(v);
     return s;
 }
 
@@ -278,7 +344,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 const pt_verb pt_verb_train = {
     .name = "train",
     .summary = "a model from scratch, from a text",
-    .usage = "posttrain train --corpus FILE --out DIR [options]",
+    .usage = "posttrain train --corpus FILE --out DIR [options]\n"
+             "       posttrain train --resume DIR",
     .list = pt_train_list_presets,
     .details = "Example:\n"
                "  posttrain train --preset small --corpus book.txt --out runs/first \\\n"

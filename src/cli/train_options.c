@@ -1,6 +1,9 @@
 /* The options of posttrain train. SPDX-License-Identifier: MIT */
 #include "cli/train_options.h"
 
+#include "cli/resume.h"
+#include "train/run_folder.h"
+
 void pt_train_arguments_init(pt_train_arguments *a)
 {
     *a = (pt_train_arguments){.device_choice = {.device = "cpu"},
@@ -9,12 +12,14 @@ void pt_train_arguments_init(pt_train_arguments *a)
                               .schedule = "constant",
                               .recompute = "none",
                               .dtype = "f32",
+                              .keep = PT_RUN_KEEP,
                               .train = pt_train_defaults()};
     pt_train_options *t = &a->train;
     pt_model_config *m = &a->model;
     const pt_option table[] = {
         {"corpus", PT_OPTION_TEXT, &a->corpus, "FILE", "the text to learn from", NULL, false},
         {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
+        {"resume", PT_OPTION_TEXT, &a->resume, "DIR", "go on with the run in DIR", NULL, false},
         {"preset", PT_OPTION_TEXT, &a->preset, "P", "size of the model, see below", "small", false},
         {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
         {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
@@ -24,6 +29,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N", "steps; 0 = at the end", NULL, false},
         {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N", "steps; 0 = never", NULL, false},
         {"save-every", PT_OPTION_COUNT, &t->save_every, "N", "steps; 0 = at the end", NULL, false},
+        {"keep", PT_OPTION_COUNT, &a->keep, "N", "checkpoints, beside the best; 0 = all", NULL,
+         false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
         {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL, "print the memory plan only", NULL, false},
         {"quiet", PT_OPTION_SWITCH, &a->quiet, NULL, "nothing on stderr but errors", NULL, false},
@@ -61,6 +68,7 @@ void pt_train_arguments_deinit(pt_train_arguments *a)
 {
     pt_arena_deinit(&a->arena);
     pt_free(a->config_text);
+    pt_free(a->run_text);
 }
 
 static void apply_preset(pt_train_arguments *a, const pt_preset *preset)
@@ -135,6 +143,7 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
 {
     const pt_preset *preset = NULL;
     pt_status s = a->config_path ? read_config(a, err) : PT_OK;
+    if (s == PT_OK && a->resume) s = pt_resume_arguments(a, err);
     if (s == PT_OK) s = find_preset(a->preset, &preset, err);
     if (s) return s;
     apply_preset(a, preset);
@@ -142,9 +151,20 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     if (!a->corpus)
         return pt_fail(err, PT_BAD_INPUT,
                        "which text? give --corpus FILE (make corpus fetches Moby-Dick)");
+    if (a->keep < 0)
+        return pt_fail(err, PT_BAD_INPUT, "--keep is %lld, it must be 0 (all) or more",
+                       (long long)a->keep);
     if (!a->out && !a->dry_run)
         return pt_fail(err, PT_BAD_INPUT, "where to? give --out DIR for the run");
     return set_choices(a, err);
+}
+
+pt_status pt_train_arguments_record(pt_train_arguments *a, const pt_json **out, pt_error *err)
+{
+    /* of this invocation, not of the run */
+    static const char *const except[] = {"out",   "resume",  "config", "json",
+                                         "quiet", "dry-run", NULL};
+    return pt_options_record(&a->line, except, &a->arena, out, err);
 }
 
 /* "tiny 70K, small 366K, …" */

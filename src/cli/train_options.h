@@ -12,7 +12,8 @@
  * not move after init. Texts are borrowed from argv or from the config file, which is kept here. */
 typedef struct pt_train_arguments {
     pt_device_choice device_choice;
-    const char *preset, *corpus, *out, *init, *schedule, *recompute, *dtype, *config_path;
+    const char *preset, *corpus, *out, *init, *schedule, *recompute, *dtype, *config_path, *resume;
+    int64_t keep; /* checkpoints */
     bool json, dry_run, quiet;
     pt_model_config model;
     pt_train_options train;
@@ -20,6 +21,8 @@ typedef struct pt_train_arguments {
     pt_option options[PT_TRAIN_MAX_OPTIONS];
     pt_command_line line;
     char *config_text;
+    char *run_text;          /* of the run.json that `previous` is */
+    const pt_json *previous; /* of the run that goes on; NULL: it begins */
     pt_arena arena;
 } pt_train_arguments;
 
@@ -27,8 +30,12 @@ typedef struct pt_train_arguments {
 void pt_train_arguments_init(pt_train_arguments *arguments);
 void pt_train_arguments_deinit(pt_train_arguments *arguments);
 /* After parsing: reads --config, fills in from the preset what was not given, and turns words into
- * choices. BAD_INPUT names the option; also when --corpus or --out is missing. */
+ * choices. With --resume, what was not given comes from the
+ * folder's run.json (cli/resume.h). BAD_INPUT names the option; also when --corpus or --out is missing. */
 pt_status pt_train_arguments_settle(pt_train_arguments *arguments, pt_error *err);
+/* What the run was asked for, by option names: for run.json, and for --config. */
+pt_status pt_train_arguments_record(pt_train_arguments *arguments, const pt_json **out,
+                                    pt_error *err);
 /* "tiny 70K, small 366K, …", for the help page. */
 void pt_train_list_presets(pt_strbuf *out);
 

@@ -201,8 +201,7 @@ TEST(a_step_saved_again_keeps_its_checkpoint_until_the_new_one_is_whole)
         CHECK_INT(n_files(), 3);
     }
     /* one that cannot be read, as a newer version's, is not written over */
-    put_text(step_path(3, "manifest.json"),
-             "{\"format\":\"posttrain-checkpoint\",\"version\":2}");
+    put_text(step_path(3, "manifest.json"), "{\"format\":\"posttrain-checkpoint\",\"version\":2}");
     pt_checkpoint *c = NULL;
     pt_sink sink;
     CHECK_INT(begin(&c, 3, &sink), PT_UNSUPPORTED);

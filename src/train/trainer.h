@@ -78,7 +78,8 @@ pt_status pt_trainer_restore(pt_trainer *trainer, const pt_tinygpt *file, pt_err
 
 /* PT_PENDING, PT_OK when the run is over, or an error. */
 pt_status pt_trainer_poll(pt_trainer *trainer, pt_error *err);
-/* Asks the run to end after the step under way: it is then saved and reported as over. */
+/* Asks the run to end after the micro-batch under way: a step that it does not complete is dropped, and the
+ * steps done are saved and reported as over. */
 void pt_trainer_stop(pt_trainer *trainer);
 
 /* ---- results, valid at any time ---- */

@@ -78,7 +78,7 @@ struct pt_trainer {
     pt_tinygpt_loss last_loss, best;
     double recent[RECENT]; /* that of step s at s % RECENT */
     int64_t n_recent;      /* how many of them are known */
-    double val_loss; /* of the newest finished evaluation; NaN: none */
+    double val_loss;       /* of the newest finished evaluation; NaN: none */
     int64_t val_step;
     double mark, seconds, seconds_reported;
     double seconds_skipped; /* the first steps, which are not counted for the speed, */

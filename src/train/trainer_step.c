@@ -66,8 +66,19 @@ static pt_status begin_read(pt_trainer *t, pt_error *err)
     return pt_download_begin(t->device, ring, to, pt_tensor_bytes(ring), &t->download, err);
 }
 
+/* A stop does not wait for the other micro-batches of a step. What the step has summed is dropped: it never
+ * reached the weights, and the run that goes on does it again. */
+static pt_status abandon_step(pt_trainer *t, pt_error *err)
+{
+    t->phase = PHASE_DUE;
+    if (t->step == t->reported) return pt_submit(t->device, err);
+    pt_status s = begin_read(t, err);
+    return s == PT_OK ? pt_submit(t->device, err) : s;
+}
+
 pt_status pt_trainer_micro(pt_trainer *t, pt_error *err)
 {
+    if (t->stopping) return abandon_step(t, err);
     pt_status s = run_micro(t, t->step + 1, t->micro, err);
     if (s || ++t->micro < t->options.accum) return s ? s : pt_submit(t->device, err);
     s = pt_optimizer_end_step(&t->optimizer, t->step % t->options.read_every, err);

@@ -1,0 +1,126 @@
+/* Going on with a run: its options, its corpus, its device. SPDX-License-Identifier: MIT */
+#include "cli/resume.h"
+
+#include "base/hash.h"
+
+/* What may change without a change of the curve: how it is computed, looked at and kept; and the path of the
+ * corpus, whose bytes are compared instead. */
+static const char *const may_change[] = {
+    "corpus",     "threads",       "isa",    "recompute", "eval-every", "sample-every",
+    "save-every", "sample-tokens", "prompt", "keep",      "steps",      NULL};
+
+static bool may(const char *name)
+{
+    for (const char *const *p = may_change; *p; p++)
+        if (strcmp(*p, name) == 0) return true;
+    return false;
+}
+
+static const char *shown(const pt_json *value)
+{
+    if (!value) return "not set";
+    return value->type == PT_JSON_BOOL ? (value->boolean ? "on" : "off") : value->text;
+}
+
+/* `now` holds what was given, and defaults for the rest. */
+static pt_status compare(const pt_train_arguments *a, const pt_json *now, const pt_json *run,
+                         pt_error *err)
+{
+    const char *schedule = pt_json_get_string(run, "schedule");
+    bool constant = schedule && strcmp(schedule, "constant") == 0;
+    for (int i = 0; i < a->line.n_options; i++) {
+        const pt_option *o = &a->line.options[i];
+        const pt_json *given = pt_option_recorded(now, o->name);
+        const pt_json *was = pt_option_recorded(run, o->name);
+        if (o->kind == PT_OPTION_HEADING || !o->set || !given) continue;
+        if (strcmp(shown(given), shown(was)) == 0) continue;
+        if (strcmp(o->name, "steps") == 0 && !constant)
+            return pt_fail(err, PT_BAD_INPUT,
+                           "--steps is %s, the run's is %s: under --schedule %s that would change "
+                           "the rate of every step; start a new run",
+                           shown(given), shown(was), schedule ? schedule : "?");
+        if (!may(o->name))
+            return pt_fail(err, PT_BAD_INPUT, "--%s is '%s', the run's is '%s': start a new run",
+                           o->name, shown(given), shown(was));
+    }
+    return PT_OK;
+}
+
+static pt_status read_run(pt_train_arguments *a, const char *path, pt_error *err)
+{
+    int64_t size = 0, version = 0;
+    pt_status s = pt_fs_read(path, 1 << 20, &a->run_text, &size, err);
+    if (s) return s;
+    s = pt_json_parse(a->run_text, (size_t)size, &a->arena, &a->previous, err);
+    if (s) {
+        pt_error_prefix(err, "%s", path);
+        return s;
+    }
+    const char *format = pt_json_get_string(a->previous, "format");
+    if (!format || strcmp(format, "posttrain-run") != 0)
+        return pt_fail(err, PT_BAD_INPUT, "%s: it is no run of posttrain", path);
+    if (!pt_json_get_i64(a->previous, "version", &version) || version != 1)
+        return pt_fail(err, PT_UNSUPPORTED, "%s: version is %lld, this posttrain reads 1", path,
+                       (long long)version);
+    if (!pt_json_get(a->previous, "arguments"))
+        return pt_fail(err, PT_UNSUPPORTED,
+                       "%s: made by posttrain 0.1, which did not record all options; it cannot be "
+                       "resumed",
+                       path);
+    return PT_OK;
+}
+
+pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
+{
+    char path[1024];
+    const pt_json *now = NULL;
+    if (a->out && strcmp(a->out, a->resume) != 0)
+        return pt_fail(err, PT_BAD_INPUT, "--out is '%s', --resume is '%s': give one of them",
+                       a->out, a->resume);
+    a->out = a->resume;
+    if (!pt_fs_join(path, sizeof path, a->resume, "run.json"))
+        return pt_fail(err, PT_BAD_INPUT, "the path of --resume is too long");
+    if (!pt_fs_exists(path) && a->corpus) return PT_OK;
+    if (!pt_fs_exists(path))
+        return pt_fail(err, PT_NOT_FOUND,
+                       "%s holds no run to go on with: begin one with --corpus FILE", a->resume);
+    pt_status s = read_run(a, path, err);
+    if (s == PT_OK) s = pt_train_arguments_record(a, &now, err);
+    if (s == PT_OK) s = compare(a, now, pt_json_get(a->previous, "arguments"), err);
+    return s ? s : pt_options_config(&a->line, a->previous, path, err);
+}
+
+pt_status pt_resume_check_corpus(const pt_train_arguments *a, const uint8_t *bytes, int64_t n,
+                                 pt_error *err)
+{
+    const pt_json *corpus = pt_json_get(a->previous, "corpus");
+    const char *want = pt_json_get_string(corpus, "sha256");
+    int64_t size = -1;
+    char hex[65];
+    if (!pt_json_get_i64(corpus, "bytes", &size) || size != n)
+        return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes, the run's text has %lld", a->corpus,
+                       (long long)n, (long long)size);
+    pt_sha256_hex(bytes, (size_t)n, hex);
+    if (want && strcmp(want, hex) == 0) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT,
+                   "%s is not the run's text: its sha256 is %.16s…, the run's is %.16s…", a->corpus,
+                   hex, want ? want : "missing");
+}
+
+pt_status pt_resume_device(const pt_train_arguments *a, pt_device **out, pt_error *err)
+{
+    pt_device_choice choice = a->device_choice;
+    const char *began = pt_json_get_string(pt_json_get(a->previous, "program"), "isa");
+    bool cpu = strcmp(choice.device, "cpu") == 0;
+    if (cpu && !choice.isa && began) {
+        choice.isa = began;
+        if (pt_choose_device(&choice, out, NULL) == PT_OK) return PT_OK;
+        choice.isa = NULL;
+    }
+    pt_status s = pt_choose_device(&choice, out, err);
+    if (s == PT_OK && cpu && began && strcmp(began, (*out)->detail) != 0)
+        pt_say("posttrain: the run began with --isa %s and goes on with %s: close to what it would "
+               "have been, but not bit for bit\n",
+               began, (*out)->detail);
+    return s;
+}
