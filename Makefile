@@ -38,7 +38,7 @@ BF16_ISAS := $(filter-out %_strict,$(ISAS)) $(if $(filter avx512,$(ISAS)),amx)
 ISA_DEFS := $(foreach i,$(ISAS) $(filter amx,$(BF16_ISAS)),-DPT_HAVE_ISA_$(i)=1)
 
 SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
-TESTS := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*_test.c))
+TESTS := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*_test.c tests/*/*_test.c))
 FUZZ := $(sort $(wildcard fuzz/fuzz_*.c))
 REF := $(filter %_ref.c,$(SRC))
 CPU := $(filter %_cpu.c,$(SRC))
@@ -94,7 +94,7 @@ $(BUILD)/tests/$(notdir $(1:.c=)): $(BUILD)/obj/$(1:.c=.o) $$(LIB)
 	@$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lm
 endef
 $(foreach t,$(TESTS),$(eval $(call test_rule,$(t))))
-$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test: | $(BUILD)/posttrain
+$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test $(BUILD)/tests/kill_program_test: | $(BUILD)/posttrain
 .PHONY: test-programs
 test-programs: $(TEST_BIN)
 
@@ -138,6 +138,12 @@ test: ## everything that must pass
 	@tools/get-corpus $(CORPUS)
 	@$(if $(and $(HAVE_CLANG),$(wildcard tools/wasm-check)),$(MAKE) --no-print-directory wasm-check)
 	@tools/run-tests $(TEST_BIN) tools/selftest
+
+.PHONY: fault
+fault: ## break a run at every call and kill it 50 times, for minutes
+	@$(MAKE) --no-print-directory all test-programs
+	@FAULT=long TEST_TIMEOUT=1800 tools/run-tests $(addprefix $(BUILD)/tests/,$(filter $(notdir \
+	    $(patsubst %.c,%,$(wildcard tests/fault/*_test.c))),$(notdir $(TESTS:.c=))))
 
 # ---- what a change must pass as well: warnings, sanitizers, fuzz corpora, style ----
 

@@ -50,6 +50,7 @@ static int whole_end(int fd, int64_t size, char *chunk, int64_t *end)
 
 static int truncate_to(int fd, int64_t size)
 {
+    pt_fs_call_moment();
     while (ftruncate(fd, (off_t)size) != 0)
         if (errno != EINTR) return errno;
     return 0;

@@ -223,6 +223,7 @@ pt_status pt_fs_publish(const char *from, const char *to, pt_error *err)
     if (error) return pt_fs_fail(err, error, "make a link beside", to);
     error = pt_fs_call_rename(temp, to);
     /* Also after success: renaming a file over another name of itself does nothing at all. */
+    pt_fs_call_moment();
     unlink(temp);
     if (error) return pt_fs_fail(err, error, "replace", to);
     error = pt_fs_call_sync_parent(to);

@@ -67,5 +67,7 @@ void pt_fs_keep_standard_descriptors(void);
 
 /* For tests: the nth write, fsync, rename or link call from now (1 = next) fails with ENOSPC, once; 0 switches off. */
 void pt_fs_fail_after(int64_t nth);
+/* For tests: the process dies (SIGKILL) before the nth call from now that changes a file or folder; 0 switches off. */
+void pt_fs_die_after(int64_t nth);
 
 #endif

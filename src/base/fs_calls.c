@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,17 +12,32 @@
 #define WRITE_MAX (1 << 30) /* macOS refuses a single write of 2 GiB or more */
 
 static _Atomic int64_t fail_countdown; /* 1 = the next call fails, 0 = off */
+static _Atomic int64_t die_countdown;  /* 1 = the process dies before the next call, 0 = off */
 static _Atomic int64_t write_limit;    /* 0 = none */
 
 void pt_fs_fail_after(int64_t nth) { atomic_store(&fail_countdown, nth); }
 void pt_fs_limit_writes(int64_t bytes) { atomic_store(&write_limit, bytes); }
 
+void pt_fs_die_after(int64_t nth) { atomic_store(&die_countdown, nth); }
+
+/* Counts down to 0; true when this was the last one. */
+static bool counts_out(_Atomic int64_t *countdown)
+{
+    int64_t left = atomic_load(countdown);
+    while (left > 0)
+        if (atomic_compare_exchange_weak(countdown, &left, left - 1)) return left == 1;
+    return false;
+}
+
+void pt_fs_call_moment(void)
+{
+    if (counts_out(&die_countdown)) raise(SIGKILL);
+}
+
 static bool must_fail(void)
 {
-    int64_t left = atomic_load(&fail_countdown);
-    while (left > 0)
-        if (atomic_compare_exchange_weak(&fail_countdown, &left, left - 1)) return left == 1;
-    return false;
+    pt_fs_call_moment();
+    return counts_out(&fail_countdown);
 }
 
 int pt_fs_call_write(int fd, const void *bytes, int64_t n, int64_t *done)

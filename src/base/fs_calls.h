@@ -23,6 +23,8 @@ int pt_fs_call_open(const char *path, int flags); /* the fd, or -errno; mode 066
 /* Up to n bytes; the number read, 0 at the end, or -errno. */
 int64_t pt_fs_call_read(int fd, void *bytes, int64_t n);
 
+/* For tests: to be called before a call that changes something and is none of those above (pt_fs_die_after). */
+void pt_fs_call_moment(void);
 /* For tests. Each write call takes at most this many bytes, as a signal or a full disk may make it;
  * 0 switches that off. */
 void pt_fs_limit_writes(int64_t bytes);

@@ -16,6 +16,7 @@
 /* One folder whose parent exists. */
 static int make_one(const char *path)
 {
+    pt_fs_call_moment();
     if (mkdir(path, 0777) == 0) return pt_fs_call_sync_parent(path);
     int error = errno;
     /* The kernel may name another reason first (EROFS, EACCES) for a folder that is there. */
@@ -133,6 +134,7 @@ static int remove_at(int parent, const char *name, int depth)
 {
     struct stat info;
     if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : errno;
+    pt_fs_call_moment();
     if (!S_ISDIR(info.st_mode))
         return unlinkat(parent, name, 0) == 0 || errno == ENOENT ? 0 : errno;
     if (depth == MAX_DEPTH) return ELOOP;
@@ -144,6 +146,7 @@ static int remove_at(int parent, const char *name, int depth)
     free_names(&list);
     close(fd);
     if (error) return error;
+    pt_fs_call_moment();
     return unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
 }
 

@@ -12,6 +12,10 @@
 #include "base/fs.h"
 #include "base/test.h"
 
+#ifndef PT_TEST_PLACE /* where the folder is made */
+#define PT_TEST_PLACE "/tmp"
+#endif
+
 static char test_root[64];
 static pid_t test_root_owner;
 
@@ -26,7 +30,7 @@ static inline const char *in_folder(const char *name)
     static char paths[4][512];
     static int next;
     if (!test_root[0]) {
-        snprintf(test_root, sizeof test_root, "/tmp/pt_test_XXXXXX");
+        snprintf(test_root, sizeof test_root, "%s/pt_test_XXXXXX", PT_TEST_PLACE);
         if (!mkdtemp(test_root)) abort();
         test_root_owner = getpid();
         atexit(test_root_remove);

@@ -274,15 +274,20 @@ pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64
     return PT_OK;
 }
 
-pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
+static pt_status publish(const char *run_folder, const char *model, pt_error *err)
 {
     char newest[PATH_BYTES];
+    if (pt_fs_join(newest, sizeof newest, run_folder, "model.tinygpt"))
+        return pt_fs_publish(model, newest, err);
+    return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+}
+
+pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
+{
     pt_status s = pt_atomic_file_commit(c->file, err);
     c->file = NULL;
     if (s == PT_OK) s = write_manifest(c, err);
-    if (s == PT_OK && !pt_fs_join(newest, sizeof newest, c->run, "model.tinygpt"))
-        s = pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
-    if (s == PT_OK) s = pt_fs_publish(c->model, newest, err);
+    if (s == PT_OK) s = publish(c->run, c->model, err);
     remove_useless(c->folder);
     pt_free(c);
     return s;
@@ -380,6 +385,17 @@ void pt_checkpoint_close(pt_checkpoint_file *file)
 }
 
 /* ---- housekeeping ---- */
+
+pt_status pt_checkpoint_publish(const char *run_folder, int64_t step, pt_error *err)
+{
+    char folder[PATH_BYTES], path[PATH_BYTES];
+    manifest m;
+    pt_status s = step_folder(folder, run_folder, step, err);
+    if (s == PT_OK) s = read_manifest(folder, &m, err);
+    if (s == PT_OK && !pt_fs_join(path, sizeof path, folder, m.name))
+        s = pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    return s ? s : publish(run_folder, path, err);
+}
 
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err)
 {

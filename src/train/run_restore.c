@@ -82,7 +82,8 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
         if (s == PT_OK) {
             r->step = step;
             recall_best(run, step);
-            return r->n_refused ? set_aside_after(run, step, err) : PT_OK;
+            s = r->n_refused ? set_aside_after(run, step, err) : PT_OK;
+            return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
         if (s == PT_NO_MEMORY || s == PT_INTERNAL) {
             if (err) *err = why;

@@ -1,0 +1,292 @@
+/* Checkpoints that are damaged, lack a part, or are of a newer program: refused by name with the reason, and the one
+ * before is used. What killed processes leave is swept. Two processes never write into one run.
+ * SPDX-License-Identifier: MIT */
+#include <signal.h>
+
+#include "fault.h"
+
+static pt_error err;
+static char whole[512], broken[512];
+
+static void make_whole(void)
+{
+    fresh_folder();
+    snprintf(whole, sizeof whole, "%s", in_folder("whole"));
+    snprintf(broken, sizeof broken, "%s", in_folder("broken"));
+    memset(&err, 0, sizeof err);
+    CHECK_OK(fault_train(whole, &err), err);
+}
+
+/* A run that was stopped after step 5: its checkpoints are 4 and 5. */
+static void make_broken(void)
+{
+    CHECK_OK(pt_fs_remove(broken, &err), err);
+    fault_stop_after = 5;
+    CHECK_OK(fault_train(broken, &err), err);
+    fault_stop_after = 0;
+}
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][1024];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", broken, name);
+    return path;
+}
+
+#define MODEL5 "checkpoints/step-00000005/model.tinygpt"
+#define MANIFEST5 "checkpoints/step-00000005/manifest.json"
+
+static void flip(const char *path, long offset)
+{
+    FILE *f = fopen(path, "r+b");
+    CHECK(f);
+    fseek(f, offset, offset < 0 ? SEEK_END : SEEK_SET);
+    long at = ftell(f);
+    int c = fgetc(f);
+    fseek(f, at, SEEK_SET);
+    fputc(c ^ 16, f);
+    fclose(f);
+}
+
+static void replace_in_manifest(const char *old, const char *new)
+{
+    char text[4096], out[4096];
+    snprintf(text, sizeof text, "%s", text_of(path_of(MANIFEST5)));
+    char *at = strstr(text, old);
+    CHECK(at);
+    *at = 0;
+    snprintf(out, sizeof out, "%s%s%s", text, new, at + strlen(old));
+    CHECK_OK(pt_fs_remove(path_of(MANIFEST5), &err), err);
+    put_text(path_of(MANIFEST5), out);
+}
+
+static bool log_says(const char *words)
+{
+    pt_strbuf log = {0};
+    fault_read(path_of("log.jsonl"), &log);
+    pt_strbuf_putc(&log, 0);
+    bool found = strstr(log.data, words) != NULL;
+    pt_strbuf_deinit(&log);
+    return found;
+}
+
+static void damage(int kind)
+{
+    switch (kind) {
+    case 0: flip(path_of(MODEL5), 40); break; /* in the header */
+    case 1: flip(path_of(MODEL5), 4000); break;
+    case 2: flip(path_of(MODEL5), -1); break;
+    case 3: CHECK(truncate(path_of(MODEL5), 5000) == 0); break;
+    case 4: CHECK_OK(pt_fs_remove(path_of(MODEL5), &err), err); break;
+    case 5: replace_in_manifest("\"version\": 1", "\"version\": 2"); break;
+    case 6: replace_in_manifest("\"step\": 5", "\"step\": 6"); break;
+    case 7: replace_in_manifest("model.tinygpt", "../../../model.tinygpt"); break;
+    case 8: replace_in_manifest("\"crc32c\": \"", "\"crc32c\": \"X"); break;
+    case 9: CHECK(truncate(path_of(MANIFEST5), 30) == 0); break;
+    case 10: CHECK(truncate(path_of(MANIFEST5), 0) == 0); break;
+    case 11: replace_in_manifest("posttrain-checkpoint", "something else"); break;
+    default: /* a whole model, but of another step */
+        CHECK_OK(pt_fs_publish(path_of("checkpoints/step-00000004/model.tinygpt"), path_of(MODEL5),
+                               &err),
+                 err);
+        break;
+    }
+}
+
+static const char *const reasons[] = {"model.tinygpt is damaged",
+                                      "model.tinygpt is damaged",
+                                      "model.tinygpt is damaged",
+                                      "has 5000 bytes, the manifest says",
+                                      "model.tinygpt is missing",
+                                      "of a newer posttrain",
+                                      "manifest.json is of step 6",
+                                      "it must be model.tinygpt",
+                                      "lacks step, bytes or crc32c",
+                                      "manifest.json: ",
+                                      "manifest.json: ",
+                                      "it must be posttrain-checkpoint",
+                                      "model.tinygpt"};
+
+TEST(what_cannot_be_used_is_named_and_the_one_before_is_used)
+{
+    make_whole();
+    for (int kind = 0; kind < (int)(sizeof reasons / sizeof reasons[0]); kind++) {
+        make_broken();
+        damage(kind);
+        CHECK_OK(fault_train(broken, &err), err);
+        if (!log_says(reasons[kind])) printf("%d: %s\n", kind, reasons[kind]);
+        CHECK(log_says("\"type\":\"refused\",\"step\":5,\"why\":") && log_says(reasons[kind]));
+        CHECK(log_says("\"type\":\"resumed\",\"step\":4,"));
+        CHECK(pt_fs_is_folder(path_of("checkpoints/step-00000005.refused-1")));
+        fault_check_same(broken, whole);
+        fault_check_loads(broken);
+    }
+}
+
+TEST(where_none_can_be_used_nothing_is_touched)
+{
+    make_whole();
+    make_broken();
+    flip(path_of(MODEL5), 3000);
+    flip(path_of("checkpoints/step-00000004/model.tinygpt"), 3000);
+    CHECK_OK(pt_fs_remove(path_of("checkpoints/step-00000002"), &err), err);
+    for (int i = 0; i < 2; i++) {
+        memset(&err, 0, sizeof err);
+        CHECK_INT(fault_train(broken, &err), PT_CORRUPT);
+        CHECK(strstr(err.message, "step 5: model.tinygpt is damaged"));
+        CHECK(pt_fs_exists(path_of(MODEL5)));
+    }
+}
+
+TEST(a_torn_log_is_mended)
+{
+    make_whole();
+    make_broken();
+    FILE *f = fopen(path_of("log.jsonl"), "ab");
+    CHECK(f);
+    fputs("{\"type\":\"step\",\"st", f);
+    fclose(f);
+    CHECK_OK(fault_train(broken, &err), err);
+    CHECK(log_says("\"torn_bytes\":18,"));
+    CHECK_STR(text_of(path_of("log.jsonl.torn")), "{\"type\":\"step\",\"st\n");
+    fault_check_same(broken, whole);
+}
+
+/* ---- leftovers ---- */
+
+/* The PID of a process that is no more. */
+static int dead_pid(void)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) _exit(0);
+    CHECK(pid > 0 && waitpid(pid, NULL, 0) == pid);
+    return (int)pid;
+}
+
+TEST(leftovers_of_dead_processes_are_swept)
+{
+    static const char *const places[] = {"", "checkpoints/", "checkpoints/step-00000004/",
+                                         "checkpoints/step-00000006/"};
+    char name[200];
+    make_whole();
+    make_broken();
+    CHECK_OK(pt_fs_make_folder(path_of("checkpoints/step-00000006"), &err), err);
+    CHECK_OK(pt_fs_make_folder(path_of("checkpoints/step-00000008"), &err), err);
+    put_text(path_of("checkpoints/step-00000006/model.tinygpt"), "half");
+    int dead = dead_pid(), alive = (int)getppid();
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "%s.model.tinygpt.%d.%d.tmp", places[i], dead, i);
+        put_text(path_of(name), "left behind");
+    }
+    snprintf(name, sizeof name, "checkpoints/step-00000008/.model.tinygpt.%d.0.tmp", alive);
+    put_text(path_of(name), "being written");
+    put_text(path_of(".notes.tmp"), "the user's");
+    put_text(path_of(".a.b.c.tmp"), "the user's");
+    int64_t swept = 0;
+    CHECK_OK(pt_checkpoint_sweep(broken, &swept, &err), err);
+    CHECK_INT(swept, 4 + 1); /* and the folder of step 6 */
+    CHECK(!pt_fs_exists(path_of("checkpoints/step-00000006")));
+    CHECK(pt_fs_exists(path_of(name)));
+    CHECK(pt_fs_exists(path_of(".notes.tmp")) && pt_fs_exists(path_of(".a.b.c.tmp")));
+    CHECK(pt_fs_exists(path_of("checkpoints/step-00000004/model.tinygpt")));
+    CHECK_OK(pt_fs_remove(path_of(name), &err), err);
+    CHECK_OK(fault_train(broken, &err), err);
+    fault_check_same(broken, whole);
+}
+
+/* ---- two processes ---- */
+
+TEST(a_second_process_is_refused_until_the_first_is_gone)
+{
+    int ready[2];
+    pt_run_folder *run = NULL;
+    pt_run_found found;
+    make_whole();
+    make_broken();
+    CHECK(pipe(ready) == 0);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool open = pt_run_folder_open(&run, broken, &found, NULL) == PT_OK;
+        if (write(ready[1], open ? "y" : "n", 1) == 1) pause();
+        _exit(0);
+    }
+    char answer = 0;
+    CHECK(read(ready[0], &answer, 1) == 1 && answer == 'y');
+    memset(&err, 0, sizeof err);
+    CHECK_INT(fault_train(broken, &err), PT_EXISTS);
+    CHECK(strstr(err.message, "another process"));
+    kill(pid, SIGKILL);
+    CHECK(waitpid(pid, NULL, 0) == pid);
+    memset(&err, 0, sizeof err);
+    CHECK_OK(fault_train(broken, &err), err);
+    fault_check_same(broken, whole);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* ---- stopping, and the best ---- */
+
+TEST(a_run_stopped_after_any_step_becomes_the_same)
+{
+    make_whole();
+    for (int64_t step = 1; step <= STEPS; step++) {
+        CHECK_OK(pt_fs_remove(broken, &err), err);
+        for (fault_stop_after = step; fault_stop_after < STEPS; fault_stop_after += 2)
+            CHECK_OK(fault_train(broken, &err), err);
+        fault_stop_after = step == STEPS ? STEPS : 0; /* also before the last evaluation */
+        for (int i = 0; i < 2; i++, fault_stop_after = 0) CHECK_OK(fault_train(broken, &err), err);
+        fault_check_same(broken, whole);
+        fault_check_loads(broken);
+        fault_check_tidy(broken, KEEP);
+    }
+}
+
+TEST(the_best_checkpoint_is_never_pruned)
+{
+    int64_t best = -1;
+    double loss = 0;
+    pt_run_folder *run = NULL;
+    fresh_folder();
+    snprintf(broken, sizeof broken, "%s", in_folder("broken"));
+    make_broken();
+    pt_run_found found;
+    CHECK_OK(pt_run_folder_open(&run, broken, &found, &err), err);
+    CHECK_OK(pt_checkpoint_mark_best(broken, 4, 1.5, &err), err);
+    for (int64_t step = 10; step < 15; step++) {
+        pt_strbuf model = {0}; /* a good one, with the step in the body's first word */
+        pt_sink sink;
+        fault_read(path_of("checkpoints/step-00000005/model.tinygpt"), &model);
+        pt_checkpoint *c = NULL;
+        CHECK_OK(pt_checkpoint_begin(&c, broken, step, &sink, &err), err);
+        CHECK_OK(sink.write(sink.ctx, model.data, (int64_t)model.len, &err), err);
+        CHECK_OK(pt_checkpoint_commit(c, &err), err);
+        pt_strbuf_deinit(&model);
+    }
+    /* the newest is of step 5 inside, so it is not good, and nothing is deleted on its account */
+    memset(&err, 0, sizeof err);
+    CHECK_INT(pt_checkpoint_prune(broken, 1, &err), PT_CORRUPT);
+    CHECK(strstr(err.message, "step 14"));
+    for (int64_t step = 10; step < 15; step++)
+        CHECK_OK(pt_checkpoint_set_aside(broken, step, &err), err);
+    CHECK(pt_checkpoint_best(broken, &best, &loss) && best == 4);
+    CHECK_OK(pt_checkpoint_prune(broken, 0, &err), err);
+    CHECK(pt_fs_exists(path_of("checkpoints/step-00000004")));
+    CHECK_OK(pt_checkpoint_prune(broken, 1, &err), err);
+    CHECK(pt_fs_exists(path_of("checkpoints/step-00000004/manifest.json")));
+    CHECK(pt_fs_exists(path_of("checkpoints/step-00000005/manifest.json")));
+    CHECK(!pt_fs_exists(path_of("checkpoints/step-00000002")));
+    put_text(path_of("checkpoints/step-00000004/notes.txt"), "the user's");
+    CHECK_OK(pt_checkpoint_mark_best(broken, 5, 1.25, &err), err);
+    CHECK_OK(pt_checkpoint_prune(broken, 1, &err), err);
+    CHECK(!pt_fs_exists(path_of("checkpoints/step-00000004/manifest.json")));
+    CHECK_STR(text_of(path_of("checkpoints/step-00000004/notes.txt")), "the user's");
+    CHECK(pt_checkpoint_best(broken, &best, &loss) && best == 5);
+    CHECK_CLOSE(loss, 1.25, 0);
+    pt_run_folder_free(run);
+}
+
+PT_TEST_MAIN

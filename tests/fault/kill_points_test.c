@@ -1,0 +1,93 @@
+/* kill -9 before any call that changes a file, on a run and on the runs that go on with it: what is there loads, and
+ * the finished run is the one that nothing happened to, bit for bit. The invariants I1 to I6 of io/checkpoint.c are
+ * what makes it so.
+ * SPDX-License-Identifier: MIT */
+#include <signal.h>
+
+#include "base/fs_calls.h"
+#include "fault.h"
+
+static pt_error err;
+static char whole[512], broken[512];
+
+static void make_whole(void)
+{
+    fresh_folder();
+    snprintf(whole, sizeof whole, "%s", in_folder("whole"));
+    snprintf(broken, sizeof broken, "%s", in_folder("broken"));
+    memset(&err, 0, sizeof err);
+    CHECK_OK(fault_train(whole, &err), err);
+    fault_check_tidy(whole, KEEP);
+}
+
+/* One process on the run, killed before its nth call; writes take at most `piece` bytes at a time (0: any number).
+ * False when it came to its end first. */
+static bool train_and_die(int64_t nth, int64_t piece)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        pt_error none = {0};
+        pt_fs_limit_writes(piece);
+        pt_fs_die_after(nth);
+        pt_status s = fault_train(broken, &none);
+        if (s) fprintf(stderr, "%s\n", none.message);
+        _exit(s ? 1 : 0);
+    }
+    int status = 0;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return true;
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return false;
+}
+
+static void finish_and_compare(void)
+{
+    CHECK(!train_and_die(0, 0));
+    fault_check_same(broken, whole);
+    fault_check_loads(broken);
+    fault_check_tidy(broken, KEEP);
+    CHECK_OK(pt_fs_remove(broken, &err), err);
+}
+
+TEST(killed_once_before_any_call)
+{
+    int64_t nth = 1, stride = fault_long() ? 1 : 7, killed = 0;
+    make_whole();
+    for (; train_and_die(nth, 0); nth += stride, killed++) {
+        fault_check_loads(broken);
+        finish_and_compare();
+    }
+    CHECK(nth > 150 && killed > 150 / stride);
+}
+
+/* Then dying in the middle of a record or of a checkpoint is possible too. */
+TEST(killed_once_in_the_middle_of_a_write)
+{
+    int64_t nth = 1, stride = fault_long() ? 5 : 61, killed = 0;
+    make_whole();
+    for (; train_and_die(nth, nth % 2 ? 48 : 1000); nth += stride, killed++) {
+        fault_check_loads(broken);
+        finish_and_compare();
+    }
+    CHECK(killed > 3);
+}
+
+/* Every process of the run is killed, each a little later than the one before, so that it gets on. */
+TEST(killed_again_and_again)
+{
+    int64_t rounds = fault_long() ? 30 : 3;
+    make_whole();
+    for (int64_t round = 0; round < rounds; round++) {
+        int64_t nth = 1 + round, killed = 0;
+        for (; train_and_die(nth, round % 3 ? 0 : 500); killed++) {
+            fault_check_loads(broken);
+            nth += 1 + (nth * 7 + round) % 13;
+        }
+        CHECK(killed > 3);
+        finish_and_compare();
+    }
+}
+
+PT_TEST_MAIN
