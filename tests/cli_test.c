@@ -429,13 +429,4 @@ TEST(planned_memory_is_what_is_used)
     pt_arena_deinit(&arena);
 }
 
-/* build/tests/cli_test stands beside build/posttrain. */
-int main(int argc, char **argv)
-{
-    static char path[1024];
-    const char *slash = strrchr(argv[0], '/');
-    snprintf(path, sizeof path, "%.*s/../posttrain", slash ? (int)(slash - argv[0]) : 1,
-             slash ? argv[0] : ".");
-    program = path;
-    return pt_test_run(argc, argv);
-}
+PT_PROGRAM_TEST_MAIN

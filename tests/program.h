@@ -97,4 +97,17 @@ static inline const char *kept(const char *name)
     return path;
 }
 
+/* For PT_TEST_MAIN: build/tests/x_test stands beside build/posttrain. */
+static inline int program_test_main(int argc, char **argv)
+{
+    static char path[1024];
+    const char *slash = strrchr(argv[0], '/');
+    snprintf(path, sizeof path, "%.*s/../posttrain", slash ? (int)(slash - argv[0]) : 1,
+             slash ? argv[0] : ".");
+    program = path;
+    return pt_test_run(argc, argv);
+}
+#define PT_PROGRAM_TEST_MAIN \
+    int main(int argc, char **argv) { return program_test_main(argc, argv); }
+
 #endif

@@ -199,6 +199,21 @@ TEST(a_pipe_takes_records)
     close(fd);
 }
 
+TEST(a_log_has_one_writer)
+{
+    fresh_folder();
+    pt_append_file *log = open_log("log", NULL), *second = (pt_append_file *)&second;
+    CHECK_INT(add(log, "{1}\n{2", NULL), PT_BAD_INPUT);
+    CHECK_INT(add(log, "{1}\n", NULL), PT_OK);
+    pt_error err = {0};
+    CHECK_INT(pt_append_file_open(&second, in_folder("log"), NULL, &err), PT_EXISTS);
+    CHECK(!second && strstr(err.message, "log' is being written by another process"));
+    CHECK_INT(add(log, "{2}\n", NULL), PT_OK);
+    CHECK_STR(text_of(in_folder("log")), "{1}\n{2}\n");
+    pt_append_file_close(log);
+    pt_append_file_close(open_log("log", NULL)); /* the lock went with it */
+}
+
 TEST(places_that_cannot_be_opened)
 {
     fresh_folder();

@@ -431,6 +431,54 @@ static void *drain(void *arg)
 }
 
 /* A full pipe and a timer without SA_RESTART: short writes and EINTR as they really come. */
+TEST(temporary_files_of_dead_processes_are_swept)
+{
+    /* the PID of our child is free once it was waited for */
+    fresh_folder();
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    static const char *const stay[] = {
+        ".tmp",        "a.1.2.tmp",   ".a..1.tmp",           ".a.1..tmp",
+        ".a.x.1.tmp",  ".a.1.x.tmp",  ".a.0.1.tmp",          ".1.2.tmp",
+        ".a.1.2.tmp~", ".a.-5.1.tmp", ".a.99999999999.1.tmp"};
+    char name[100];
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++) put_text(in_folder(stay[i]), "x");
+    snprintf(name, sizeof name, ".b.%ld.0.tmp", (long)getppid());
+    put_text(in_folder(name), "of one that runs");
+    snprintf(name, sizeof name, ".model.tinygpt.%ld.17.tmp", (long)child);
+    put_text(in_folder(name), "left behind");
+    snprintf(name, sizeof name, ".1.%ld.0.tmp", (long)getpid());
+    put_text(in_folder(name), "of a process that had our number");
+    snprintf(name, sizeof name, ".folder.%ld.0.tmp", (long)child);
+    pt_error err = {0};
+    CHECK_OK(pt_fs_make_folder(in_folder(name), &err), err);
+    int before = n_entries();
+    int64_t swept = 5;
+    CHECK_OK(pt_fs_sweep(in_folder("."), &swept, &err), err);
+    CHECK_INT(swept, 5 + 2);
+    CHECK_INT(n_entries(), before - 2);
+    CHECK(pt_fs_is_folder(in_folder(name)));
+    CHECK_INT(pt_fs_sweep(in_folder("none"), &swept, NULL), PT_NOT_FOUND);
+}
+
+TEST(renaming_takes_no_name_that_is_taken)
+{
+    fresh_folder();
+    pt_error err = {0};
+    CHECK_OK(pt_fs_make_folder(in_folder("a/b"), &err), err);
+    put_text(in_folder("c"), "c");
+    CHECK_INT(pt_fs_rename(in_folder("a"), in_folder("c"), &err), PT_EXISTS);
+    memset(&err, 0, sizeof err);
+    CHECK_OK(pt_fs_rename(in_folder("a"), in_folder("d"), &err), err);
+    CHECK(pt_fs_is_folder(in_folder("d/b")) && !pt_fs_exists(in_folder("a")));
+    CHECK_INT(pt_fs_rename(in_folder("a"), in_folder("e"), NULL), PT_NOT_FOUND);
+    pt_fs_fail_after(1);
+    CHECK_INT(pt_fs_rename(in_folder("d"), in_folder("e"), NULL), PT_IO);
+    pt_fs_fail_after(0);
+    CHECK(pt_fs_is_folder(in_folder("d")));
+}
+
 TEST(write_survives_signals_and_short_writes)
 {
     static uint8_t bytes[1000003];

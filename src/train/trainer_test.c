@@ -435,6 +435,7 @@ TEST(a_stop_at_any_moment_saves_what_is_done)
 {
     pt_train_options options = short_run();
     options.steps = 4;
+    options.accum = 2;
     options.eval_every = 2;
     options.sample_every = 1;
     options.save_every = 2;

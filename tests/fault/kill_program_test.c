@@ -173,4 +173,4 @@ TEST(a_second_program_on_the_run_is_refused)
     CHECK(waitpid(pid, NULL, 0) == pid);
 }
 
-PT_TEST_MAIN
+PT_PROGRAM_TEST_MAIN

@@ -1,0 +1,233 @@
+/* Going on from a checkpoint: the same file and figures in the end, also back and forth in one process, and what is not of
+ * the run is refused. Whole run folders are broken in tests/fault/.
+ * SPDX-License-Identifier: MIT */
+#include "base/test.h"
+#include "io/sink.h"
+#include "train/trainer.h"
+
+#define MAX_STEPS 32
+
+static pt_error err;
+
+typedef struct outcome {
+    double loss[MAX_STEPS];
+    pt_strbuf file;
+    pt_trainer *trainer;
+    pt_device *device;
+} outcome;
+
+static pt_status on_step(void *ctx, const pt_step_report *r, pt_error *e)
+{
+    (void)e;
+    ((outcome *)ctx)->loss[r->step] = r->loss;
+    return PT_OK;
+}
+
+static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *e)
+{
+    (void)step, (void)e;
+    pt_strbuf_deinit(&((outcome *)ctx)->file);
+    *sink = pt_sink_to_strbuf(&((outcome *)ctx)->file);
+    return PT_OK;
+}
+
+static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *e)
+{
+    (void)ctx, (void)step, (void)failed, (void)e;
+    return PT_OK;
+}
+
+static pt_trainer_desc small_run(void)
+{
+    static uint8_t text[3000];
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)("a tale of the sea; "[i % 19]);
+    pt_trainer_desc desc = {
+        .config = {.n_layers = 2, .d_model = 16, .n_heads = 2, .ctx = 8, .dropout = 0.2},
+        .options = pt_train_defaults(),
+        .corpus = text,
+        .corpus_bytes = sizeof text};
+    pt_model_config_complete(&desc.config);
+    desc.options.steps = 14;
+    desc.options.batch = 3;
+    desc.options.accum = 2;
+    desc.options.lr = 5e-3;
+    desc.options.eval_every = 3;
+    desc.options.eval_batches = 1;
+    desc.options.sample_every = 4;
+    desc.options.sample_tokens = 5;
+    return desc;
+}
+
+static void open_run(outcome *o, pt_trainer_desc desc)
+{
+    *o = (outcome){0};
+    memset(&err, 0, sizeof err);
+    desc.events = (pt_train_events){
+        .ctx = o, .step = on_step, .save_begin = on_save_begin, .save_end = on_save_end};
+    CHECK_OK(pt_device_cpu_new(&o->device, &(pt_cpu_options){.threads = 1}, &err), err);
+    CHECK_OK(pt_trainer_new(&o->trainer, o->device, &desc, &err), err);
+    CHECK_OK(pt_trainer_begin(o->trainer, NULL, &err), err);
+}
+
+static void run_until(outcome *o, int64_t step)
+{
+    while (pt_trainer_step(o->trainer) < step)
+        CHECK_INT(pt_trainer_poll(o->trainer, &err), PT_PENDING);
+}
+
+static void finish(outcome *o)
+{
+    pt_status s = PT_PENDING;
+    while (s == PT_PENDING) s = pt_trainer_poll(o->trainer, &err);
+    CHECK_OK(s, err);
+}
+
+static void close_run(outcome *o)
+{
+    pt_trainer_free(o->trainer);
+    pt_device_free(o->device);
+    pt_strbuf_deinit(&o->file);
+}
+
+static pt_tinygpt *open_file(const outcome *o)
+{
+    pt_tinygpt *file = NULL;
+    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o->file.data, (int64_t)o->file.len, &err),
+             err);
+    CHECK_OK(pt_tinygpt_verify(file, &err), err);
+    return file;
+}
+
+/* Byte for byte, but for the time of saving. */
+static void check_same_file(const outcome *a, const outcome *b)
+{
+    static const char key[] = "\"savedAt\":\"";
+    CHECK_INT(a->file.len, b->file.len);
+    const char *at = strstr(a->file.data + 12, key);
+    CHECK(at);
+    size_t from = (size_t)(at - a->file.data), to = from + sizeof key - 1 + 24;
+    CHECK(memcmp(a->file.data, b->file.data, from) == 0);
+    CHECK(memcmp(a->file.data + to, b->file.data + to, a->file.len - to) == 0);
+}
+
+/* Stopped after `step`: its file. */
+static void make_part(outcome *o, int64_t step)
+{
+    open_run(o, small_run());
+    run_until(o, step);
+    pt_trainer_stop(o->trainer);
+    finish(o);
+    CHECK_INT(pt_trainer_step(o->trainer), step);
+}
+
+TEST(the_rest_of_a_run_gives_the_same_file_and_figures)
+{
+    outcome whole, part, rest;
+    open_run(&whole, small_run());
+    finish(&whole);
+    for (int64_t step = 1; step <= 14; step += step < 12 ? 2 : 1) {
+        make_part(&part, step);
+        pt_tinygpt *file = open_file(&part);
+        open_run(&rest, small_run());
+        CHECK_OK(pt_trainer_restore(rest.trainer, file, &err), err);
+        CHECK_INT(pt_trainer_step(rest.trainer), step);
+        finish(&rest);
+        for (int64_t i = step + 1; i <= 14; i++) CHECK(rest.loss[i] == whole.loss[i]);
+        check_same_file(&rest, &whole);
+        CHECK(pt_trainer_train_loss(rest.trainer) == pt_trainer_train_loss(whole.trainer));
+        CHECK(pt_trainer_val_loss(rest.trainer) == pt_trainer_val_loss(whole.trainer));
+        CHECK_INT(pt_trainer_val_step(rest.trainer), 14);
+        pt_tinygpt_close(file);
+        close_run(&part);
+        close_run(&rest);
+    }
+    close_run(&whole);
+}
+
+TEST(a_trainer_goes_back_and_forth)
+{
+    outcome whole, part;
+    open_run(&whole, small_run());
+    finish(&whole);
+    make_part(&part, 5);
+    pt_tinygpt *file = open_file(&part);
+    outcome o;
+    open_run(&o, small_run());
+    for (int64_t reach = 6; reach < 14; reach += 3) {
+        run_until(&o, reach);
+        memset(o.loss, 0, sizeof o.loss);
+        CHECK_OK(pt_trainer_restore(o.trainer, file, &err), err);
+    }
+    finish(&o);
+    for (int64_t i = 6; i <= 14; i++) CHECK(o.loss[i] == whole.loss[i]);
+    check_same_file(&o, &whole);
+    /* of a finished run nothing is left to do */
+    pt_tinygpt *last = open_file(&whole);
+    outcome again;
+    open_run(&again, small_run());
+    CHECK_OK(pt_trainer_restore(again.trainer, last, &err), err);
+    finish(&again);
+    CHECK_INT(again.file.len, 0);
+    CHECK_INT(pt_trainer_restore(again.trainer, last, &err), PT_INTERNAL); /* it is over */
+    pt_tinygpt_close(file);
+    pt_tinygpt_close(last);
+    close_run(&whole);
+    close_run(&part);
+    close_run(&o);
+    close_run(&again);
+}
+
+static void check_refuses(const pt_tinygpt *file, const pt_trainer_desc *desc, const char *words)
+{
+    outcome o;
+    open_run(&o, *desc);
+    CHECK_INT(pt_trainer_restore(o.trainer, file, &err), PT_BAD_INPUT);
+    if (!strstr(err.message, words)) printf("%s\n", err.message);
+    CHECK(strstr(err.message, words));
+    CHECK_INT(pt_trainer_step(o.trainer), 0);
+    close_run(&o);
+}
+
+TEST(a_file_of_another_run_is_refused)
+{
+    outcome part;
+    make_part(&part, 5);
+    pt_tinygpt *file = open_file(&part);
+    pt_trainer_desc desc = small_run();
+    desc.options.seed = UINT64_MAX;
+    check_refuses(file, &desc, "its seed is 42, the run's is 18446744073709551615");
+    desc = small_run();
+    desc.options.batch = 4;
+    check_refuses(file, &desc, "had seen 30 samples, the run's batches make it 40");
+    desc = small_run();
+    desc.config.n_layers = 3;
+    check_refuses(file, &desc, "layers 2, the run's is 3");
+    desc = small_run();
+    desc.config.ctx = 16;
+    check_refuses(file, &desc, "context 8, the run's is 16");
+    pt_tinygpt_close(file);
+    close_run(&part);
+}
+
+TEST(a_failing_allocation_is_reported)
+{
+    outcome part, o;
+    make_part(&part, 5);
+    pt_tinygpt *file = open_file(&part);
+    open_run(&o, small_run());
+    int64_t nth = 1;
+    for (pt_status s = PT_NO_MEMORY; s; nth++) {
+        memset(&err, 0, sizeof err);
+        pt_alloc_fail_after(nth);
+        s = pt_trainer_restore(o.trainer, file, &err);
+        pt_alloc_fail_after(0);
+        CHECK(s == PT_OK || (s == PT_NO_MEMORY && err.message[0]));
+    }
+    CHECK(nth > 2);
+    finish(&o);
+    pt_tinygpt_close(file);
+    close_run(&part);
+    close_run(&o);
+}
+
+PT_TEST_MAIN

@@ -1,0 +1,214 @@
+/* posttrain train --resume, end to end: what goes on, what may be changed on the way, and what is refused. That the bits
+ * are the same is tested in tests/fault/.
+ * SPDX-License-Identifier: MIT */
+#include "program.h"
+
+static pt_error err;
+
+#define RUN_OPTIONS                                                                   \
+    "--corpus", text_file(), "--preset", "tiny", "--batch", "4", "--eval-every", "5", \
+        "--save-every", "5", "--lr", "2e-3"
+
+static const char *in_run(const char *name)
+{
+    char path[300];
+    snprintf(path, sizeof path, "run/%s", name);
+    return kept(path);
+}
+
+/* A finished run of 10 steps. */
+static void make_run(const char *schedule)
+{
+    fresh_folder();
+    result *r = RUN("train", RUN_OPTIONS, "--steps", "10", "--schedule", schedule, "--out",
+                    kept("run"), "--quiet");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+}
+
+static bool log_says(const char *words)
+{
+    static char text[1 << 16];
+    read_whole(in_run("log.jsonl"), text, sizeof text);
+    return strstr(text, words) != NULL;
+}
+
+static int64_t weights_hash(const char *path)
+{
+    static char bytes[1 << 20];
+    size_t n = read_whole(path, bytes, sizeof bytes);
+    CHECK(n > 12 * 70464);
+    uint64_t hash = 1469598103934665603U;
+    for (size_t i = n - 12 * 70464; i < n; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211U;
+    return (int64_t)hash;
+}
+
+TEST(a_constant_run_is_extended_and_is_the_longer_run)
+{
+    make_run("constant");
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "20");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "going on after step 10"));
+    CHECK(log_says("\"type\":\"resumed\",\"step\":10,\"checkpoint\":true"));
+    CHECK(log_says("\"total_steps\":20"));
+    r = RUN("train", "--resume", kept("run"), "--json"); /* run.json was told */
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "at step 20: no step is left to do"));
+    CHECK(strstr(r->out, "\"step\":20,"));
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "20", "--out", kept("whole"), "--quiet")->code,
+              0);
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("whole/model.tinygpt")));
+}
+
+TEST(what_contradicts_the_run_is_refused_with_both_values)
+{
+    make_run("cosine");
+    const char *run = kept("run");
+    check_refused(RUN("train", "--resume", run, "--lr", "1e-3"), 2,
+                  "--lr is '0.001', the run's is '0.002'");
+    check_refused(RUN("train", "--resume", run, "--batch", "8"), 2,
+                  "--batch is '8', the run's is '4'");
+    check_refused(RUN("train", "--resume", run, "--preset", "small"), 2,
+                  "--preset is 'small', the run's is 'tiny'");
+    check_refused(RUN("train", "--resume", run, "--seed", "18446744073709551615"), 2,
+                  "'18446744073709551615', the run's is '42'");
+    check_refused(RUN("train", "--resume", run, "--dtype", "bf16"), 2,
+                  "'bf16', the run's is 'f32'");
+    check_refused(RUN("train", "--resume", run, "--steps", "20"), 2,
+                  "--steps is 20, the run's is 10: under --schedule cosine");
+    check_refused(RUN("train", "--resume", run, "--out", kept("other")), 2, "give one of them");
+    check_refused(RUN("train", "--resume", run, "--device", "ref"), 2, "the run's is 'cpu'");
+    check_refused(RUN("train", "--resume", run, "--keep", "-1"), 2, "--keep is -1");
+    check_refused(RUN("train", "--out", run, RUN_OPTIONS), 8, "--resume");
+    CHECK(!log_says("resumed"));
+    /* the same values, however written, contradict nothing; nor does how it is computed and kept */
+    result *r = RUN("train", "--resume", run, "--lr", "0.002", "--batch", "4", "--threads", "1",
+                    "--keep", "1", "--save-every", "7", "--sample-every", "5", "--out", run);
+    CHECK_INT(r->code, 0);
+}
+
+TEST(another_text_is_refused)
+{
+    make_run("constant");
+    static char text[6001];
+    memset(text, 'x', sizeof text);
+    put(kept("same-size.txt"), text, 6000);
+    put(kept("shorter.txt"), text, 5000);
+    check_refused(RUN("train", "--resume", kept("run"), "--corpus", kept("same-size.txt")), 2,
+                  "is not the run's text");
+    check_refused(RUN("train", "--resume", kept("run"), "--corpus", kept("shorter.txt")), 2,
+                  "has 5000 bytes, the run's text has 6000");
+    CHECK(rename(kept("text.txt"), kept("moved.txt")) == 0);
+    check_refused(RUN("train", "--resume", kept("run")), 7, "text.txt");
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--corpus", kept("moved.txt"), "--quiet")->code,
+              0);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0); /* run.json was told */
+}
+
+TEST(a_run_is_repeated_from_its_run_json)
+{
+    make_run("cosine");
+    result *r = RUN("train", "--config", in_run("run.json"), "--out", kept("again"), "--quiet");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("again/model.tinygpt")));
+    r = RUN("train", "--config", in_run("run.json"), "--out", kept("other"), "--seed", "7",
+            "--quiet");
+    CHECK_INT(r->code, 0);
+    CHECK(weights_hash(in_run("model.tinygpt")) != weights_hash(kept("other/model.tinygpt")));
+}
+
+TEST(folders_that_are_no_runs)
+{
+    make_run("constant");
+    const char *json = in_run("run.json");
+    check_refused(RUN("train", "--resume", kept("none")), 7, "holds no run");
+    CHECK(!pt_fs_exists(kept("none")));
+    put(json, "{", 1);
+    check_refused(RUN("train", "--resume", kept("run")), 2, "run.json");
+    put(json, "[]", 2);
+    check_refused(RUN("train", "--resume", kept("run")), 2, "no run of posttrain");
+    static const char newer[] = "{\"format\":\"posttrain-run\",\"version\":2}";
+    put(json, newer, sizeof newer - 1);
+    check_refused(RUN("train", "--resume", kept("run")), 6, "version is 2");
+    static const char older[] = "{\"format\":\"posttrain-run\",\"version\":1}";
+    put(json, older, sizeof older - 1);
+    check_refused(RUN("train", "--resume", kept("run")), 6, "did not record");
+    static const char strange[] =
+        "{\"format\":\"posttrain-run\",\"version\":1,\"arguments\":{\"stpes\":3}}";
+    put(json, strange, sizeof strange - 1);
+    check_refused(RUN("train", "--resume", kept("run")), 2, "did you mean --steps");
+    CHECK_OK(pt_fs_remove(json, &err), err);
+    check_refused(RUN("train", "--resume", kept("run"), RUN_OPTIONS), 8, "not empty");
+    /* a folder without a run is one to begin, when the rest is given */
+    CHECK_INT(RUN("train", "--resume", kept("new"), RUN_OPTIONS, "--steps", "3", "--quiet")->code,
+              0);
+    CHECK(pt_fs_exists(kept("new/model.tinygpt")));
+}
+
+TEST(a_refused_checkpoint_is_said_aloud)
+{
+    make_run("constant");
+    static char bytes[1 << 20];
+    const char *model = in_run("checkpoints/step-00000010/model.tinygpt");
+    size_t n = read_whole(model, bytes, sizeof bytes);
+    bytes[n / 2] ^= 4;
+    CHECK_OK(pt_fs_remove(model, &err), err); /* it shares its bytes with run/model.tinygpt */
+    put(model, bytes, n);
+    result *r = RUN("train", "--resume", kept("run"), "--quiet");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "checkpoint of step 10 cannot be used: model.tinygpt is damaged"));
+    CHECK(log_says("\"type\":\"resumed\",\"step\":5,"));
+    CHECK_INT(RUN("inspect", in_run("checkpoints/step-00000010/model.tinygpt"))->code, 0);
+}
+
+TEST(another_instruction_set_is_said_aloud)
+{
+    static char json[1 << 14];
+    make_run("constant");
+    read_whole(in_run("run.json"), json, sizeof json);
+    if (strstr(json, "\"isa\": \"base\"")) SKIP("this machine has one instruction set");
+    result *r = RUN("train", "--resume", kept("run"), "--isa", "base", "--steps", "12", "--quiet");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "goes on with base") && strstr(r->error, "not bit for bit"));
+    /* a run that began with the slower one keeps it, unasked */
+    CHECK_INT(
+        RUN("train", RUN_OPTIONS, "--steps", "5", "--isa", "base", "--out", kept("slow"), "--quiet")
+            ->code,
+        0);
+    r = RUN("train", "--resume", kept("slow"), "--steps", "6");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "cpu (base,") && !strstr(r->error, "not bit for bit"));
+}
+
+static void wait_for_words(const char *words)
+{
+    char log[8192] = "";
+    for (int i = 0; i < 4000 && !strstr(log, words); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        read_whole(in_run("log.jsonl"), log, sizeof log);
+    }
+    CHECK(strstr(log, words) != NULL);
+}
+
+/* A step of 100000 micro-batches takes minutes: the first signal does not wait for it. */
+TEST(a_signal_does_not_wait_for_a_long_step)
+{
+    fresh_folder();
+    pid_t pid = start((const char *const[]){"train", RUN_OPTIONS, "--accum", "1000000", "--steps",
+                                            "3", "--out", kept("run"), NULL});
+    wait_for_words("\"type\":\"val\",\"step\":0");
+    kill(pid, SIGTERM);
+    time_t before = time(NULL);
+    check_refused(wait_for(pid), 143, "saved");
+    CHECK(time(NULL) - before < 20);
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000000/manifest.json")));
+    pid = start((const char *const[]){"train", "--resume", kept("run"), NULL});
+    wait_for_words("\"type\":\"resumed\",\"step\":0,\"checkpoint\":true");
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    kill(pid, SIGINT);
+    check_refused(wait_for(pid), 130, "saved");
+}
+
+PT_PROGRAM_TEST_MAIN
