@@ -15,10 +15,13 @@ typedef enum pt_state_word {
     PT_STATE_CLIP,                       /* largest gradient norm; <= 0 switches clipping off */
     PT_STATE_LOSS,                       /* sum of coef * logp; the host uploads 0 */
     PT_STATE_SQNORM,                     /* squared gradient norm; the host uploads 0 */
+    PT_STATE_LIMIT,                      /* largest loss of a step that counts; 0 = any */
+    PT_STATE_HALT,                       /* 1: a loss above LIMIT clears OK as well */
     PT_STATE_HOST_WORDS,                 /* number of words the host uploads */
     PT_STATE_NORM = PT_STATE_HOST_WORDS, /* gradient norm before clipping */
     PT_STATE_FACTOR,                     /* clip / (norm + 1e-6) if norm > clip, else 1 */
-    PT_STATE_OK,        /* 1; sticks at 0 once a step's loss or norm was not finite */
+    PT_STATE_OK,        /* 1; sticks at 0 once a step's loss or norm was not finite, or at a halt */
+    PT_STATE_SKIPPED,   /* 1: this step's loss is above LIMIT, so the step is not taken */
     PT_STATE_FIRST_BAD, /* lowest id for which check_finite found inf or nan */
     PT_STATE_COUNT = 16
 } pt_state_word;
@@ -32,6 +35,7 @@ typedef enum pt_ring_word {
     PT_RING_NORM,
     PT_RING_OK,
     PT_RING_LR,
+    PT_RING_SKIPPED,
     PT_RING_WORDS
 } pt_ring_word;
 

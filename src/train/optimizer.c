@@ -70,6 +70,8 @@ pt_status pt_optimizer_begin_step(pt_optimizer *o, int64_t t, double lr, pt_erro
         [PT_STATE_CORRECTION1] = 1 / (1 - pt_pow(o->options.beta1, (double)t)),
         [PT_STATE_CORRECTION2] = 1 / (1 - pt_pow(o->options.beta2, (double)t)),
         [PT_STATE_CLIP] = o->options.clip,
+        [PT_STATE_LIMIT] = o->spike_limit,
+        [PT_STATE_HALT] = o->spike_halts,
     };
     pt_device *device = o->model->device;
     pt_status s = pt_upload_numbers(device, &o->state, host, PT_STATE_HOST_WORDS, err);

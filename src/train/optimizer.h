@@ -15,10 +15,12 @@ typedef struct pt_optimizer_options {
 typedef struct pt_optimizer {
     pt_model *model; /* TRAIN */
     pt_optimizer_options options;
-    pt_tensor m, v;  /* [n_elements], the layout of the weights */
-    pt_tensor decay; /* [n_elements / 64] u8 */
-    pt_tensor state; /* device/step_state.h */
-    pt_tensor ring;  /* [ring, PT_RING_WORDS] */
+    pt_tensor m, v;     /* [n_elements], the layout of the weights */
+    pt_tensor decay;    /* [n_elements / 64] u8 */
+    pt_tensor state;    /* device/step_state.h */
+    pt_tensor ring;     /* [ring, PT_RING_WORDS] */
+    double spike_limit; /* of the steps begun from now on: a larger loss is not taken; 0 = any is */
+    bool spike_halts;   /* and then no step is until pt_optimizer_reset_state */
     int64_t m_id, v_id, decay_id, state_id, ring_id;
 } pt_optimizer;
 
@@ -26,7 +28,7 @@ void pt_optimizer_plan(pt_optimizer *optimizer, pt_plan *plan);
 /* Takes the tensors and uploads the decay mask and a fresh step state. */
 pt_status pt_optimizer_bind(pt_optimizer *optimizer, const pt_plan *plan, pt_error *err);
 
-/* A fresh step state: a step that was not finite no longer stops the ones after it. */
+/* A fresh step state: a step that was not finite, or a halt, no longer stops the ones after it. */
 pt_status pt_optimizer_reset_state(pt_optimizer *optimizer, pt_error *err);
 
 /* Zeroes the gradients and sets learning rate and bias corrections of 1-based step t. */

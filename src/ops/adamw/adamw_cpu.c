@@ -68,7 +68,7 @@ void PT_CPU(adamw_fwd)(const void *args, pt_pool *pool)
 {
     const pt_adamw_args *a = args;
     const float *state = pt_floats(&a->state);
-    if (state[PT_STATE_OK] == 0) return;
+    if (state[PT_STATE_OK] == 0 || state[PT_STATE_SKIPPED] != 0) return;
     double lr = (double)state[PT_STATE_LR];
     adamw_work work = {
         .g = pt_floats(&a->g),

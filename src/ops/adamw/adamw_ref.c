@@ -11,7 +11,7 @@ void PT_REF(adamw_fwd)(const void *args, pt_pool *pool)
     const uint8_t *decay = pt_host(&a->decay);
     uint16_t *copy = pt_host(&a->copy);
     pt_real *w = pt_reals(&a->w), *m = pt_reals(&a->m), *v = pt_reals(&a->v);
-    if (state[PT_STATE_OK] == 0) return;
+    if (state[PT_STATE_OK] == 0 || state[PT_STATE_SKIPPED] != 0) return;
     double lr = (double)state[PT_STATE_LR], factor = (double)state[PT_STATE_FACTOR];
     double c1 = (double)state[PT_STATE_CORRECTION1], c2 = (double)state[PT_STATE_CORRECTION2];
     for (int64_t i = 0; i < pt_numel(&a->w); i++) {

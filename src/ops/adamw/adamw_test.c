@@ -19,6 +19,7 @@ static pt_adamw_args *make(op_case *c, int64_t n)
     state[PT_STATE_CORRECTION2] = 3;
     state[PT_STATE_FACTOR] = 0.75;
     state[PT_STATE_OK] = 1;
+    state[PT_STATE_SKIPPED] = 0;
     a->beta1 = 0.9;
     a->beta2 = 0.95;
     a->eps = 1e-8;
@@ -125,13 +126,14 @@ TEST(decay_goes_by_block)
 }
 
 /* A bad step never reaches the weights, nor the moments, whatever the gradient and the state hold. */
-TEST(does_nothing_when_not_ok)
+static void check_does_nothing(double ok, double skipped)
 {
     op_case c;
     pt_adamw_args *a = make(&c, 1000);
     for (int i = 0; i < 1000; i++) c.data[1][i] = i % 2 ? PT_NAN : PT_INF;
     for (int i = 0; i < PT_STATE_COUNT; i++) c.data[5][i] = PT_NAN;
-    c.data[5][PT_STATE_OK] = 0;
+    c.data[5][PT_STATE_OK] = ok;
+    c.data[5][PT_STATE_SKIPPED] = skipped;
     int n;
     const op_device *d = op_devices(&n);
     for (int k = 0; k < n; k++) {
@@ -146,6 +148,9 @@ TEST(does_nothing_when_not_ok)
     }
     op_end(&c);
 }
+
+TEST(does_nothing_when_not_ok) { check_does_nothing(0, 0); }
+TEST(does_nothing_in_a_skipped_step) { check_does_nothing(1, 1); }
 
 TEST(nan_stays_in_its_element)
 {

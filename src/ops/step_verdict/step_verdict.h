@@ -1,7 +1,10 @@
 /* Closes the gradient part of a step, before the optimizer:
  *   norm = sqrt(sqnorm);  factor = clip > 0 and norm > clip ? clip / (norm + 1e-6) : 1
- *   ok = ok and loss is finite and norm is finite  (sticky)
- *   ring[slot] = { loss, norm, ok, lr }
+ *   skipped = limit > 0 and loss is finite and loss > limit  (of this step alone)
+ *   ok = ok and loss is finite and (skipped ? halt is 0 : norm is finite)  (sticky)
+ *   ring[slot] = { loss, norm, ok, lr, skipped }
+ * AdamW leaves everything as it is when ok is 0 or skipped is 1. The norm of a skipped step says nothing about
+ * the weights, which it never reaches, and so may overflow.
  * state: device/step_state.h     ring (R, PT_RING_WORDS), 0 <= slot < R
  * The factor is the one of torch's clip_grad_norm_.
  * SPDX-License-Identifier: MIT */
