@@ -62,6 +62,21 @@ void pt_progress_step(pt_progress *p, const pt_step_report *r, double tokens_per
     p->line_open = p->terminal;
 }
 
+void pt_progress_spiked(pt_progress *p, const pt_spike_report *r)
+{
+    static const char *const done[] = {
+        [PT_SPIKE_OFF] = "",
+        [PT_SPIKE_WARN] = "noted; --on-spike says what else to do",
+        [PT_SPIKE_SKIP] = "this step is left out",
+        [PT_SPIKE_STOP] = "the run ends",
+        [PT_SPIKE_ROLLBACK] = "back to the newest checkpoint, with half the learning rate",
+    };
+    if (p->quiet) return;
+    clear_line(p);
+    pt_say("step %lld  loss spike: %.4f, above %.4f; %s\n", (long long)r->step, r->loss, r->limit,
+           done[r->did]);
+}
+
 void pt_progress_evaluated(pt_progress *p, int64_t step, double val_loss)
 {
     if (p->quiet) return;

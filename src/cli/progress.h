@@ -20,6 +20,8 @@ pt_progress pt_progress_begin(const pt_train_options *options, bool quiet);
 /* Shows the step when it is time to: on a terminal a few times a second, else every few seconds. */
 void pt_progress_step(pt_progress *progress, const pt_step_report *report,
                       double tokens_per_second);
+/* A spike, and what was done about it. */
+void pt_progress_spiked(pt_progress *progress, const pt_spike_report *report);
 void pt_progress_evaluated(pt_progress *progress, int64_t step, double val_loss);
 void pt_progress_sampled(pt_progress *progress, int64_t step, const char *bytes, int64_t n);
 void pt_progress_saved(pt_progress *progress, int64_t step);

@@ -58,6 +58,13 @@ static pt_status on_step(void *ctx, const pt_step_report *report, pt_error *err)
     return pt_run_folder_step(v->run, report, err);
 }
 
+static pt_status on_spiked(void *ctx, const pt_spike_report *report, pt_error *err)
+{
+    train_verb *v = ctx;
+    pt_progress_spiked(&v->progress, report);
+    return pt_run_folder_spiked(v->run, report, err);
+}
+
 static pt_status on_evaluated(void *ctx, int64_t step, double val_loss, pt_error *err)
 {
     train_verb *v = ctx;
@@ -93,6 +100,7 @@ static pt_status prepare(train_verb *v, pt_error *err)
                             .options = v->args.train,
                             .events = {.ctx = v,
                                        .step = on_step,
+                                       .spiked = on_spiked,
                                        .evaluated = on_evaluated,
                                        .sampled = on_sampled,
                                        .save_begin = on_save_begin,
@@ -275,6 +283,7 @@ static pt_status print_result(const train_verb *v, pt_error *err)
     pt_json_double(&w, "train_loss", pt_trainer_train_loss(t));
     pt_json_double(&w, "val_loss", pt_trainer_val_loss(t));
     pt_json_i64(&w, "val_step", pt_trainer_val_step(t));
+    pt_json_i64(&w, "spikes", pt_trainer_spikes(t));
     pt_json_i64(&w, "params", pt_trainer_n_params(t));
     pt_json_double(&w, "tokens_per_second", pt_trainer_tokens_per_second(t));
     pt_json_i64(&w, "peak_rss_bytes", pt_peak_rss());

@@ -10,6 +10,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
                               .preset = "small",
                               .init = "default",
                               .schedule = "constant",
+                              .decay_shape = "1-sqrt",
+                              .on_spike = "warn",
                               .recompute = "none",
                               .dtype = "f32",
                               .keep = PT_RUN_KEEP,
@@ -37,9 +39,16 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"config", PT_OPTION_TEXT, &a->config_path, "FILE", "these options as JSON", NULL, false},
         PT_DEVICE_OPTIONS(&a->device_choice),
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
-        {"schedule", PT_OPTION_TEXT, &a->schedule, "S", "constant or cosine", "constant", false},
+        {"schedule", PT_OPTION_TEXT, &a->schedule, "S", "constant, cosine or wsd", "constant",
+         false},
         {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps of rising rate", NULL, false},
-        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "where cosine ends", NULL, false},
+        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "where cosine and wsd end", NULL, false},
+        {"decay-steps", PT_OPTION_COUNT, &t->decay_steps, "N", "of falling rate at the end of wsd",
+         "steps / 10", false},
+        {"decay-shape", PT_OPTION_TEXT, &a->decay_shape, "S", "of wsd: 1-sqrt, linear or cosine",
+         "1-sqrt", false},
+        {"on-spike", PT_OPTION_TEXT, &a->on_spike, "W",
+         "a loss 3 times the mean of 50 steps: off, warn, skip, stop or rollback", "warn", false},
         {"clip", PT_OPTION_REAL, &t->clip, "X", "largest gradient norm; 0 = off", NULL, false},
         {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "of matrices", NULL, false},
         {"beta1", PT_OPTION_REAL, &t->beta1, "X", "AdamW", NULL, false},
@@ -107,8 +116,16 @@ static pt_status set_choices(pt_train_arguments *a, pt_error *err)
     } recompute[] = {
         {"none", PT_RECOMPUTE_NONE}, {"cheap", PT_RECOMPUTE_CHEAP}, {"block", PT_RECOMPUTE_BLOCK}};
     if (!pt_schedule_from_name(a->schedule, &a->train.schedule))
-        return pt_fail(err, PT_BAD_INPUT, "--schedule is '%s', it must be constant or cosine",
+        return pt_fail(err, PT_BAD_INPUT, "--schedule is '%s', it must be constant, cosine or wsd",
                        a->schedule);
+    if (!pt_decay_shape_from_name(a->decay_shape, &a->train.decay_shape))
+        return pt_fail(err, PT_BAD_INPUT,
+                       "--decay-shape is '%s', it must be 1-sqrt, linear or cosine",
+                       a->decay_shape);
+    if (!pt_on_spike_from_name(a->on_spike, &a->train.on_spike))
+        return pt_fail(err, PT_BAD_INPUT,
+                       "--on-spike is '%s', it must be off, warn, skip, stop or rollback",
+                       a->on_spike);
     a->train.upstream_init = strcmp(a->init, "upstream") == 0;
     if (!a->train.upstream_init && strcmp(a->init, "default") != 0)
         return pt_fail(err, PT_BAD_INPUT, "--init is '%s', it must be default or upstream",

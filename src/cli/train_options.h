@@ -12,7 +12,8 @@
  * not move after init. Texts are borrowed from argv or from the config file, which is kept here. */
 typedef struct pt_train_arguments {
     pt_device_choice device_choice;
-    const char *preset, *corpus, *out, *init, *schedule, *recompute, *dtype, *config_path, *resume;
+    const char *preset, *corpus, *out, *init, *schedule, *decay_shape, *on_spike, *recompute,
+        *dtype, *config_path, *resume;
     int64_t keep; /* checkpoints */
     bool json, dry_run, quiet;
     pt_model_config model;

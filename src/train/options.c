@@ -11,6 +11,7 @@ pt_train_options pt_train_defaults(void)
         .accum = 1,
         .lr = 3e-4,
         .schedule = PT_SCHEDULE_CONSTANT,
+        .on_spike = PT_SPIKE_WARN,
         .beta1 = 0.9,
         .beta2 = 0.95,
         .eps = 1e-8,
@@ -29,15 +30,52 @@ static pt_status check_count(const char *name, int64_t value, int64_t least, int
                              pt_error *err)
 {
     if (value >= least && value <= most) return PT_OK;
-    return pt_fail(err, PT_BAD_INPUT, "%s is %lld, it must be %lld to %lld", name, (long long)value,
-                   (long long)least, (long long)most);
+    return pt_fail(err, PT_BAD_INPUT, "--%s is %lld, it must be %lld to %lld", name,
+                   (long long)value, (long long)least, (long long)most);
 }
 
 static pt_status check_real(const char *name, double value, double least, double most,
                             pt_error *err)
 {
     if (value >= least && value <= most) return PT_OK;
-    return pt_fail(err, PT_BAD_INPUT, "%s is %g, it must be %g to %.9g", name, value, least, most);
+    return pt_fail(err, PT_BAD_INPUT, "--%s is %g, it must be %g to %.9g", name, value, least,
+                   most);
+}
+
+pt_schedule pt_train_options_schedule(const pt_train_options *o)
+{
+    return (pt_schedule){.kind = o->schedule,
+                         .shape = o->decay_shape,
+                         .lr = o->lr,
+                         .min_lr = o->min_lr,
+                         .warmup = o->warmup,
+                         .decay =
+                             o->decay_steps ? o->decay_steps : pt_schedule_default_decay(o->steps),
+                         .steps = o->steps};
+}
+
+/* The parts of the schedule fit together, and into the run. */
+static pt_status check_schedule(const pt_train_options *o, pt_error *err)
+{
+    pt_schedule s = pt_train_options_schedule(o);
+    bool wsd = s.kind == PT_SCHEDULE_WSD;
+    if (wsd && s.warmup + s.decay > s.steps)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "--warmup is %lld and --decay-steps %lld%s: together they must be at most "
+                       "--steps, %lld",
+                       (long long)s.warmup, (long long)s.decay,
+                       o->decay_steps ? "" : " (a tenth of the run)", (long long)s.steps);
+    if (s.warmup > s.steps)
+        return pt_fail(err, PT_BAD_INPUT, "--warmup is %lld, it must be at most --steps, %lld",
+                       (long long)s.warmup, (long long)s.steps);
+    if (s.kind != PT_SCHEDULE_CONSTANT && s.min_lr > s.lr)
+        return pt_fail(err, PT_BAD_INPUT, "--min-lr is %g, it must be at most --lr, %g", s.min_lr,
+                       s.lr);
+    if (o->decay_steps && !wsd)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "--decay-steps is for --schedule wsd, and the schedule is %s",
+                       pt_schedule_name(s.kind));
+    return PT_OK;
 }
 
 pt_status pt_train_options_check(const pt_train_options *o, pt_error *err)
@@ -50,6 +88,7 @@ pt_status pt_train_options_check(const pt_train_options *o, pt_error *err)
         {"batch", o->batch, 1, 1 << 20},
         {"accum", o->accum, 1, 1 << 20},
         {"warmup", o->warmup, 0, 1000000000},
+        {"decay-steps", o->decay_steps, 0, 1000000000},
         {"eval-every", o->eval_every, 0, 1000000000},
         {"eval-batches", o->eval_batches, 1, 1 << 20},
         {"sample-every", o->sample_every, 0, 1000000000},
@@ -74,6 +113,7 @@ pt_status pt_train_options_check(const pt_train_options *o, pt_error *err)
         s = check_count(counts[i].name, counts[i].value, counts[i].least, counts[i].most, err);
     for (size_t i = 0; i < sizeof reals / sizeof reals[0] && s == PT_OK; i++)
         s = check_real(reals[i].name, reals[i].value, reals[i].least, reals[i].most, err);
+    if (s == PT_OK) s = check_schedule(o, err);
     if (s == PT_OK) s = pt_sampler_options_check(&o->sampler, err);
     return s;
 }

@@ -5,9 +5,9 @@
 
 #include "infer/sampler.h"
 #include "train/schedule.h"
+#include "train/spikes.h"
 
 #define PT_MAX_SAMPLE_TOKENS 4096
-#define PT_MAX_READ_EVERY 64
 
 typedef struct pt_train_options {
     int64_t steps;
@@ -17,6 +17,9 @@ typedef struct pt_train_options {
     double lr, min_lr;
     int64_t warmup;
     pt_schedule_kind schedule;
+    int64_t decay_steps; /* of the schedule wsd; 0 = a tenth of the steps */
+    pt_decay_shape decay_shape;
+    pt_on_spike on_spike; /* what happens when a step's loss is a spike: train/spikes.h */
     double beta1, beta2, eps, weight_decay;
     double clip; /* largest gradient norm; 0 = off */
     uint64_t seed;
@@ -35,8 +38,11 @@ typedef struct pt_train_options {
 } pt_train_options;
 
 /* The defaults: lr 3e-4 constant, no warm-up, betas .9/.95, eps 1e-8, decay .1, clip 1, seed 42, batch 16,
- * accum 1, 1000 steps. */
+ * accum 1, 1000 steps, spikes are told. */
 pt_train_options pt_train_defaults(void);
+/* BAD_INPUT names the flag, the value found and the value wanted. */
 pt_status pt_train_options_check(const pt_train_options *options, pt_error *err);
+/* The schedule they describe. */
+pt_schedule pt_train_options_schedule(const pt_train_options *options);
 
 #endif

@@ -37,6 +37,17 @@ pt_status pt_run_folder_step(pt_run_folder *run, const pt_step_report *report, p
     pt_json_digits(&w, "lr", report->lr, LOSS_DIGITS);
     pt_json_digits(&w, "grad_norm", report->grad_norm, LOSS_DIGITS);
     pt_json_digits(&w, "seconds", report->seconds, 4);
+    if (report->spike) pt_json_bool(&w, "spike", true);
+    return pt_run_end_line(run, &w, err);
+}
+
+pt_status pt_run_folder_spiked(pt_run_folder *run, const pt_spike_report *report, pt_error *err)
+{
+    pt_json_writer w = pt_run_begin_line(run, "spike");
+    pt_json_i64(&w, "step", report->step);
+    pt_json_digits(&w, "loss", report->loss, LOSS_DIGITS);
+    pt_json_digits(&w, "limit", report->limit, LOSS_DIGITS);
+    pt_json_string(&w, "did", pt_on_spike_name(report->did));
     return pt_run_end_line(run, &w, err);
 }
 
@@ -71,12 +82,22 @@ pt_status pt_run_folder_sampled(pt_run_folder *run, int64_t step, const char *by
     return pt_run_end_line(run, &w, err);
 }
 
+/* Keys of the schedule that only some schedules have. */
+static void write_decay(pt_json_writer *w, const pt_train_options *o)
+{
+    pt_schedule s = pt_train_options_schedule(o);
+    if (s.kind != PT_SCHEDULE_WSD) return;
+    pt_json_i64(w, "decay_steps", s.decay);
+    pt_json_string(w, "decay_shape", pt_decay_shape_name(s.shape));
+}
+
 static void write_meta(pt_json_writer *w, const pt_run_description *d,
                        const pt_model_config *config, const pt_train_options *o, int64_t n_params)
 {
     if (d->preset) pt_json_string(w, "preset", d->preset);
     pt_json_string(w, "lr_schedule", pt_schedule_name(o->schedule));
     pt_json_i64(w, "warmup", o->warmup);
+    write_decay(w, o);
     pt_json_double(w, "max_lr", o->lr);
     pt_json_double(w, "min_lr", o->min_lr);
     pt_json_i64(w, "total_steps", o->steps);
@@ -117,6 +138,8 @@ static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_
     pt_json_double(w, "min_lr", o->min_lr);
     pt_json_string(w, "schedule", pt_schedule_name(o->schedule));
     pt_json_i64(w, "warmup", o->warmup);
+    write_decay(w, o);
+    pt_json_string(w, "on_spike", pt_on_spike_name(o->on_spike));
     pt_json_double(w, "beta1", o->beta1);
     pt_json_double(w, "beta2", o->beta2);
     pt_json_double(w, "eps", o->eps);

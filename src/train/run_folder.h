@@ -70,6 +70,7 @@ void pt_run_folder_discard(pt_run_folder *run);
 
 /* To be called from the trainer's events. */
 pt_status pt_run_folder_step(pt_run_folder *run, const pt_step_report *report, pt_error *err);
+pt_status pt_run_folder_spiked(pt_run_folder *run, const pt_spike_report *report, pt_error *err);
 pt_status pt_run_folder_evaluated(pt_run_folder *run, int64_t step, double val_loss, pt_error *err);
 pt_status pt_run_folder_sampled(pt_run_folder *run, int64_t step, const char *bytes, int64_t n,
                                 pt_error *err);

@@ -111,12 +111,13 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_d
     t->events = desc->events;
     t->corpus_in_memory = desc->corpus_in_memory;
     t->T = T;
-    t->schedule = (pt_schedule){options->schedule, options->lr, options->min_lr, options->warmup,
-                                options->steps};
+    t->schedule = pt_train_options_schedule(options);
     t->history_every = pt_max_i64(1, options->steps / 128);
     t->last_loss = (pt_tinygpt_loss){-1, 0, PT_NAN};
     t->best.val = t->val_loss = PT_NAN;
     t->saved_step = -1;
+    t->lr_scale = 1;
+    t->spikes.every = t->options.read_every;
     pt_windows whole = {
         .bytes = desc->corpus, .n = desc->corpus_bytes, .T = T, .seed = options->seed};
     s = pt_data_split(&whole, &t->train, &t->validate, err);
@@ -227,6 +228,7 @@ void pt_trainer_stop(pt_trainer *t) { t->stopping = true; }
 int64_t pt_trainer_step(const pt_trainer *t) { return t->reported; }
 double pt_trainer_val_loss(const pt_trainer *t) { return t->val_loss; }
 int64_t pt_trainer_val_step(const pt_trainer *t) { return t->val_step; }
+int64_t pt_trainer_spikes(const pt_trainer *t) { return t->n_spikes; }
 int64_t pt_trainer_n_params(const pt_trainer *t) { return t->model->params.n_params; }
 bool pt_trainer_validates(const pt_trainer *t) { return t->validate.n > 0; }
 const pt_model *pt_trainer_model(const pt_trainer *t) { return t->model; }

@@ -9,6 +9,9 @@
  * The loss is the sum over all targets of the step divided by their number, which is known before.
  * A step whose loss or gradient norm is not finite never reaches the weights; it is then run again
  * with a check after each launch, and the run fails with PT_DIVERGED naming the first bad tensor.
+ *
+ * A step whose loss is a spike (train/spikes.h) is told; with on_spike skip, stop or rollback it never reaches the
+ * weights either. Stop ends the run with PT_DIVERGED and the weights of the step before.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_TRAIN_TRAINER_H
 #define PT_TRAIN_TRAINER_H
@@ -26,12 +29,21 @@ typedef struct pt_step_report {
     double grad_norm; /* before clipping */
     double lr;
     double seconds; /* spent in training work since the report before */
+    bool spike;     /* its loss is one, see train/spikes.h */
 } pt_step_report;
+
+typedef struct pt_spike_report {
+    int64_t step;
+    double loss, limit; /* limit: the largest loss that would have been none */
+    pt_on_spike did;    /* what was done about it */
+} pt_spike_report;
 
 typedef struct pt_train_events {
     void *ctx;
     /* Any may be NULL. An error stops the run. */
     pt_status (*step)(void *ctx, const pt_step_report *report, pt_error *err);
+    /* After the step's own report: its loss is a spike. */
+    pt_status (*spiked)(void *ctx, const pt_spike_report *report, pt_error *err);
     pt_status (*evaluated)(void *ctx, int64_t step, double val_loss, pt_error *err);
     pt_status (*sampled)(void *ctx, int64_t step, const char *bytes, int64_t n, pt_error *err);
     /* A checkpoint of `step` begins: give the sink to write to. Then, when written whole (failed =
@@ -87,6 +99,7 @@ int64_t pt_trainer_step(const pt_trainer *trainer);      /* steps done */
 double pt_trainer_val_loss(const pt_trainer *trainer);   /* of the newest evaluation; NaN: none */
 int64_t pt_trainer_val_step(const pt_trainer *trainer);  /* the step it was made after */
 double pt_trainer_train_loss(const pt_trainer *trainer); /* mean of the last 10 steps */
+int64_t pt_trainer_spikes(const pt_trainer *trainer);    /* how many there were */
 int64_t pt_trainer_n_params(const pt_trainer *trainer);
 bool pt_trainer_validates(
     const pt_trainer *trainer); /* the corpus is long enough to hold out a part */

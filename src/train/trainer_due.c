@@ -113,6 +113,11 @@ static const pt_json *own_header(const pt_trainer *t, pt_arena *arena)
     pt_json_string(&w, "schedule", pt_schedule_name(t->options.schedule));
     pt_json_double(&w, "minLr", t->options.min_lr);
     pt_json_i64(&w, "warmup", t->options.warmup);
+    if (t->schedule.kind == PT_SCHEDULE_WSD) {
+        pt_json_i64(&w, "decaySteps", t->schedule.decay);
+        pt_json_string(&w, "decayShape", pt_decay_shape_name(t->schedule.shape));
+    }
+    pt_trainer_write_spikes(t, &w);
     pt_json_i64(&w, "nextSample", pt_trainer_first_sample(t, t->step + 1, 0));
     bool over = t->step >= t->options.steps && !t->stopping && t->failure.status == PT_OK;
     if (over) pt_json_bool(&w, PT_HEADER_FINISHED, true);

@@ -62,6 +62,9 @@ struct pt_trainer {
     int64_t reported;   /* steps whose results were read */
     int64_t micro;      /* of the step under way */
     int64_t bad_step;
+    pt_spikes spikes;
+    int64_t n_spikes;   /* of this run */
+    double lr_scale;    /* of the schedule's rate: halved with every rollback */
     pt_error failure;   /* what the run ends with once the last good weights are saved */
     int64_t saved_step; /* -1: none yet */
     pt_download download;
@@ -94,6 +97,20 @@ pt_status pt_trainer_choose_due(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_save(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_evaluate(pt_trainer *t, pt_error *err);
 pt_status pt_trainer_sample(pt_trainer *t, pt_error *err);
+
+/* The learning rate of a step. */
+double pt_trainer_lr(const pt_trainer *t, int64_t step);
+/* Before a step is begun: the largest loss with which the device takes it. */
+void pt_trainer_set_limit(pt_trainer *t, int64_t step);
+/* Takes note of the loss of a step that was read: the limit that it is above when it is a spike, else 0. */
+double pt_trainer_note_loss(pt_trainer *t, int64_t step, double loss);
+pt_status pt_trainer_tell_spike(pt_trainer *t, int64_t step, double loss, double limit,
+                                pt_error *err);
+/* Step bad_step was a spike, and the device has taken no step since. */
+pt_status pt_trainer_halt_at_spike(pt_trainer *t, double loss, pt_error *err);
+
+/* Members of the header's "posttrain" object. */
+void pt_trainer_write_spikes(const pt_trainer *t, pt_json_writer *w);
 
 /* What is due after `step`: DUE_ flags. */
 int pt_trainer_due_at(const pt_trainer *t, int64_t step);

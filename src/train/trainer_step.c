@@ -51,7 +51,8 @@ int pt_trainer_due_first(const pt_trainer *t)
 
 pt_status pt_trainer_begin_step(pt_trainer *t, pt_error *err)
 {
-    double lr = pt_schedule_lr(&t->schedule, t->step + 1);
+    double lr = pt_trainer_lr(t, t->step + 1);
+    pt_trainer_set_limit(t, t->step + 1);
     t->micro = 0;
     t->phase = PHASE_MICRO;
     return pt_optimizer_begin_step(&t->optimizer, t->step + 1, lr, err);
@@ -84,7 +85,7 @@ pt_status pt_trainer_micro(pt_trainer *t, pt_error *err)
     s = pt_optimizer_end_step(&t->optimizer, t->step % t->options.read_every, err);
     t->step++;
     t->phase = PHASE_STEP;
-    bool full = t->step - t->reported == t->options.read_every;
+    bool full = t->step % t->options.read_every == 0;
     bool last = t->step >= t->options.steps;
     if (s == PT_OK && (full || last || t->stopping || pt_trainer_due_at(t, t->step)))
         s = begin_read(t, err);
@@ -108,20 +109,30 @@ void pt_trainer_add_history(pt_trainer *t, bool evaluated)
     t->n_history++;
 }
 
-static pt_status report_step(pt_trainer *t, const double *entry, pt_error *err)
+static pt_status tell_step(pt_trainer *t, int64_t step, const double *entry, bool spike,
+                           pt_error *err)
 {
-    int64_t step = ++t->reported;
     pt_step_report report = {.step = step,
                              .loss = entry[PT_RING_LOSS],
                              .grad_norm = entry[PT_RING_NORM],
                              .lr = entry[PT_RING_LR],
-                             .seconds = t->seconds - t->seconds_reported};
+                             .seconds = t->seconds - t->seconds_reported,
+                             .spike = spike};
     t->seconds_reported = t->seconds;
-    t->recent[step % RECENT] = report.loss;
-    t->n_recent = pt_min_i64(RECENT, t->n_recent + 1);
-    t->last_loss = (pt_tinygpt_loss){step, report.loss, PT_NAN};
-    pt_trainer_add_history(t, false);
     return t->events.step ? t->events.step(t->events.ctx, &report, err) : PT_OK;
+}
+
+static pt_status report_step(pt_trainer *t, const double *entry, pt_error *err)
+{
+    int64_t step = ++t->reported;
+    double loss = entry[PT_RING_LOSS];
+    t->recent[step % RECENT] = loss;
+    t->n_recent = pt_min_i64(RECENT, t->n_recent + 1);
+    t->last_loss = (pt_tinygpt_loss){step, loss, PT_NAN};
+    pt_trainer_add_history(t, false);
+    double limit = pt_trainer_note_loss(t, step, loss);
+    pt_status s = tell_step(t, step, entry, limit > 0, err);
+    return s == PT_OK && limit > 0 ? pt_trainer_tell_spike(t, step, loss, limit, err) : s;
 }
 
 static void tick(pt_trainer *t)
@@ -129,6 +140,13 @@ static void tick(pt_trainer *t)
     double now = pt_clock_seconds();
     t->seconds += now - t->mark;
     t->mark = now;
+}
+
+/* At a spike: the step is told, but it is none of those done. */
+static pt_status halt(pt_trainer *t, const double *entry, pt_error *err)
+{
+    pt_status s = tell_step(t, t->bad_step, entry, true, err);
+    return s == PT_OK ? pt_trainer_halt_at_spike(t, entry[PT_RING_LOSS], err) : s;
 }
 
 static pt_status take_ring(pt_trainer *t, pt_error *err)
@@ -142,6 +160,7 @@ static pt_status take_ring(pt_trainer *t, pt_error *err)
         const double *entry = t->ring + (t->reported % t->options.read_every) * PT_RING_WORDS;
         if (entry[PT_RING_OK] == 0) {
             t->bad_step = t->reported + 1;
+            if (entry[PT_RING_SKIPPED] != 0) return halt(t, entry, err);
             t->phase = PHASE_DIAGNOSE;
             t->entered = false;
             return PT_OK;
@@ -170,7 +189,7 @@ static pt_status rerun_checked(pt_trainer *t, pt_error *err)
     pt_optimizer *o = &t->optimizer;
     double none[1] = {PT_STATE_NO_BAD};
     pt_tensor word = pt_slice(&o->state, PT_STATE_FIRST_BAD, 1);
-    double lr = pt_schedule_lr(&t->schedule, t->bad_step);
+    double lr = pt_trainer_lr(t, t->bad_step);
     pt_status s = pt_upload_numbers(t->device, &word, none, 1, err);
     if (s == PT_OK) s = pt_optimizer_begin_step(o, t->bad_step, lr, err);
     pt_diagnosis_begin(&t->diagnosis, t->device, &o->state);
