@@ -1,0 +1,245 @@
+/* Loss spikes in a run: what reaches the weights, what is told, and what may not change anything.
+ * The spike is real: one step's windows come from a stretch of bytes that no other step has seen.
+ * SPDX-License-Identifier: MIT */
+#include "base/test.h"
+#include "io/tinygpt.h"
+#include "train/trainer.h"
+
+#define STEPS 110
+#define SPIKE 100 /* the step of odd bytes */
+#define BATCH 8
+#define BYTES 4096
+#define ODD 3000
+
+typedef struct outcome {
+    double loss[STEPS + 1], lr[STEPS + 1];
+    int64_t steps, told; /* of the newest step, and how many were told */
+    int64_t n_spikes, n_marked;
+    pt_spike_report spike;
+    pt_strbuf file;
+    pt_device *device;
+    pt_trainer *trainer;
+} outcome;
+
+static pt_error err;
+static uint8_t corpus[BYTES];
+static int64_t starts[STEPS * BATCH];
+
+static pt_status on_step(void *ctx, const pt_step_report *r, pt_error *e)
+{
+    (void)e;
+    outcome *o = ctx;
+    o->loss[r->step] = r->loss;
+    o->lr[r->step] = r->lr;
+    o->steps = r->step;
+    o->told++;
+    o->n_marked += r->spike;
+    return PT_OK;
+}
+
+static pt_status on_spiked(void *ctx, const pt_spike_report *r, pt_error *e)
+{
+    (void)e;
+    outcome *o = ctx;
+    o->n_spikes++;
+    o->spike = *r;
+    return PT_OK;
+}
+
+static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *e)
+{
+    (void)step, (void)e;
+    pt_strbuf_deinit(&((outcome *)ctx)->file);
+    *sink = pt_sink_to_strbuf(&((outcome *)ctx)->file);
+    return PT_OK;
+}
+
+static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *e)
+{
+    (void)ctx, (void)step, (void)failed, (void)e;
+    return PT_OK;
+}
+
+static pt_train_options options_of(pt_on_spike on, int64_t steps, int64_t read_every)
+{
+    static const char sentence[] = "the quick brown fox jumps over the lazy dog. ";
+    pt_train_options o = pt_train_defaults();
+    for (int64_t i = 0; i < BYTES; i++) corpus[i] = (uint8_t)sentence[i % 45];
+    for (int64_t i = 0; i < 60; i++) corpus[ODD + i] = (uint8_t)(200 + i * 17 % 53);
+    for (int64_t g = 0; g < STEPS * BATCH; g++)
+        starts[g] = g / BATCH == SPIKE - 1 ? ODD + g % BATCH : g * 7 % (ODD - 20);
+    o.steps = steps;
+    o.batch = BATCH;
+    o.lr = 5e-3;
+    o.eval_batches = 1;
+    o.starts = starts;
+    o.n_starts = STEPS * BATCH;
+    o.on_spike = on;
+    o.read_every = read_every;
+    return o;
+}
+
+static pt_status start_run(outcome *o, const char *kind, const pt_train_options *options)
+{
+    pt_model_config config = {.n_layers = 1, .d_model = 32, .n_heads = 2, .ctx = 16};
+    pt_model_config_complete(&config);
+    pt_trainer_desc desc = {.config = config,
+                            .options = *options,
+                            .corpus = corpus,
+                            .corpus_bytes = BYTES,
+                            .events = {.ctx = o,
+                                       .step = on_step,
+                                       .spiked = on_spiked,
+                                       .save_begin = on_save_begin,
+                                       .save_end = on_save_end}};
+    *o = (outcome){0};
+    memset(&err, 0, sizeof err);
+    if (strcmp(kind, "cpu") == 0) CHECK_OK(pt_device_cpu_new(&o->device, NULL, &err), err);
+    else CHECK_OK(pt_device_ref_new(&o->device, PT_F32, &err), err);
+    if (strcmp(kind, "fake") == 0)
+        CHECK_OK(pt_device_fake_new(&o->device, o->device, 3, &err), err);
+    CHECK_OK(pt_trainer_new(&o->trainer, o->device, &desc, &err), err);
+    return pt_trainer_begin(o->trainer, NULL, &err);
+}
+
+static pt_status run(outcome *o, const char *kind, const pt_train_options *options)
+{
+    pt_status s = start_run(o, kind, options);
+    if (s == PT_OK) s = PT_PENDING;
+    while (s == PT_PENDING) s = pt_trainer_poll(o->trainer, &err);
+    return s;
+}
+
+static void run_well(outcome *o, const char *kind, const pt_train_options *options)
+{
+    CHECK_OK(run(o, kind, options), err);
+    CHECK_INT(o->steps, options->steps);
+}
+
+static void close_run(outcome *o)
+{
+    pt_trainer_free(o->trainer);
+    pt_device_free(o->device);
+    pt_strbuf_deinit(&o->file);
+}
+
+/* The weights and moments that were saved, and the step that the file is of. */
+static pt_tinygpt *open_file(const outcome *o, int64_t step)
+{
+    pt_tinygpt *file = NULL;
+    pt_error none = {0};
+    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o->file.data, (int64_t)o->file.len, &none),
+             none);
+    CHECK_OK(pt_tinygpt_verify(file, &none), none);
+    CHECK_INT(pt_tinygpt_get(file)->step, step);
+    return file;
+}
+
+static void check_same_body(const outcome *a, int64_t step_a, const outcome *b, int64_t step_b,
+                            bool same)
+{
+    pt_tinygpt *x = open_file(a, step_a), *y = open_file(b, step_b);
+    int64_t bytes = pt_trainer_n_params(a->trainer) * 12; /* w, m, v; the step comes before */
+    CHECK((memcmp(a->file.data + a->file.len - bytes, b->file.data + b->file.len - bytes,
+                  (size_t)bytes) == 0) == same);
+    pt_tinygpt_close(x);
+    pt_tinygpt_close(y);
+}
+
+static void check_spike(const outcome *o, pt_on_spike did)
+{
+    CHECK_INT(o->n_spikes, 1);
+    CHECK_INT(o->n_marked, 1);
+    CHECK_INT(pt_trainer_spikes(o->trainer), 1);
+    CHECK_INT(o->spike.step, SPIKE);
+    CHECK_INT(o->spike.did, did);
+    CHECK(o->spike.loss == o->loss[SPIKE] && o->spike.loss > o->spike.limit);
+    double sum = 0;
+    for (int64_t i = SPIKE - 50; i < SPIKE; i++) sum += o->loss[i];
+    CHECK_CLOSE(o->spike.limit, 3 * sum / 50, 1e-6);
+}
+
+TEST(warning_changes_nothing)
+{
+    outcome off, warn;
+    pt_train_options options = options_of(PT_SPIKE_OFF, STEPS, 1);
+    run_well(&off, "cpu", &options);
+    CHECK_INT(off.n_spikes, 0);
+    CHECK_INT(off.n_marked, 0);
+    options = options_of(PT_SPIKE_WARN, STEPS, 1);
+    run_well(&warn, "cpu", &options);
+    check_spike(&warn, PT_SPIKE_WARN);
+    CHECK(memcmp(off.loss, warn.loss, sizeof off.loss) == 0);
+    check_same_body(&off, STEPS, &warn, STEPS, true);
+    CHECK(!strstr(off.file.data + 12, "\"spikes\"") && strstr(warn.file.data + 12, "\"spikes\""));
+    close_run(&off);
+    close_run(&warn);
+}
+
+/* After the spiking step the weights and moments are those before it; the next step changes them again. */
+TEST(skip_leaves_out_this_step_and_no_other)
+{
+    outcome before, at, after, warned;
+    pt_train_options options = options_of(PT_SPIKE_SKIP, SPIKE - 1, 1);
+    run_well(&before, "cpu", &options);
+    options.steps = SPIKE;
+    run_well(&at, "cpu", &options);
+    check_spike(&at, PT_SPIKE_SKIP);
+    check_same_body(&before, SPIKE - 1, &at, SPIKE, true);
+    options.steps = STEPS;
+    run_well(&after, "cpu", &options);
+    check_spike(&after, PT_SPIKE_SKIP);
+    check_same_body(&at, SPIKE, &after, STEPS, false);
+    options.on_spike = PT_SPIKE_WARN;
+    run_well(&warned, "cpu", &options);
+    CHECK(memcmp(after.loss, warned.loss, (SPIKE + 1) * sizeof(double)) == 0);
+    CHECK(after.loss[SPIKE + 1] < warned.loss[SPIKE + 1]); /* the odd bytes did their harm there */
+    close_run(&before);
+    close_run(&at);
+    close_run(&after);
+    close_run(&warned);
+}
+
+TEST(stop_ends_with_the_weights_before)
+{
+    static const int64_t reads[] = {1, 7, 64}; /* 64: other steps follow before the spike is read */
+    for (int i = 0; i < 3; i++) {
+        outcome before, stopped;
+        pt_train_options options = options_of(PT_SPIKE_STOP, SPIKE - 1, reads[i]);
+        run_well(&before, "cpu", &options);
+        options.steps = STEPS;
+        CHECK_INT(run(&stopped, "cpu", &options), PT_DIVERGED);
+        CHECK(strstr(err.message, "step 100: a loss of ") && strstr(err.message, "saved as those"));
+        CHECK_INT(stopped.told, SPIKE); /* the steps after it are nobody's */
+        CHECK_INT(stopped.n_spikes, 1);
+        CHECK_INT(stopped.spike.did, PT_SPIKE_STOP);
+        CHECK_INT(pt_trainer_step(stopped.trainer), SPIKE - 1);
+        check_same_body(&before, SPIKE - 1, &stopped, SPIKE - 1, true);
+        close_run(&before);
+        close_run(&stopped);
+    }
+}
+
+/* For every way to read, one result: whatever the device's delays and whatever is looked at in between. */
+TEST(delays_and_looking_change_nothing)
+{
+    for (int64_t every = 1; every <= 5; every += 4) {
+        outcome plain, fake, watched;
+        pt_train_options options = options_of(PT_SPIKE_SKIP, STEPS, every);
+        run_well(&plain, "ref", &options);
+        CHECK_INT(plain.n_spikes, 1);
+        run_well(&fake, "fake", &options);
+        options.eval_every = 5;
+        options.save_every = 3;
+        run_well(&watched, "ref", &options);
+        CHECK(memcmp(plain.loss, fake.loss, sizeof plain.loss) == 0);
+        CHECK(memcmp(plain.loss, watched.loss, sizeof plain.loss) == 0);
+        check_same_body(&plain, STEPS, &fake, STEPS, true);
+        check_same_body(&plain, STEPS, &watched, STEPS, true);
+        close_run(&plain);
+        close_run(&fake);
+        close_run(&watched);
+    }
+}
+
+PT_TEST_MAIN
