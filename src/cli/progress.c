@@ -73,8 +73,9 @@ void pt_progress_spiked(pt_progress *p, const pt_spike_report *r)
     };
     if (p->quiet) return;
     clear_line(p);
-    pt_say("step %lld  loss spike: %.4f, above %.4f; %s\n", (long long)r->step, r->loss, r->limit,
-           done[r->did]);
+    if (r->bad) pt_say("step %lld  not finite: %s; ", (long long)r->step, r->bad);
+    else pt_say("step %lld  loss spike: %.4f, above %.4f; ", (long long)r->step, r->loss, r->limit);
+    pt_say("%s\n", done[r->did]);
 }
 
 void pt_progress_evaluated(pt_progress *p, int64_t step, double val_loss)

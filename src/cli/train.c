@@ -65,6 +65,12 @@ static pt_status on_spiked(void *ctx, const pt_spike_report *report, pt_error *e
     return pt_run_folder_spiked(v->run, report, err);
 }
 
+static pt_status on_roll_back(void *ctx, int64_t from, double lr_scale, pt_error *err)
+{
+    train_verb *v = ctx;
+    return pt_run_folder_roll_back(v->run, v->trainer, from, lr_scale, err);
+}
+
 static pt_status on_evaluated(void *ctx, int64_t step, double val_loss, pt_error *err)
 {
     train_verb *v = ctx;
@@ -101,6 +107,7 @@ static pt_status prepare(train_verb *v, pt_error *err)
                             .events = {.ctx = v,
                                        .step = on_step,
                                        .spiked = on_spiked,
+                                       .roll_back = on_roll_back,
                                        .evaluated = on_evaluated,
                                        .sampled = on_sampled,
                                        .save_begin = on_save_begin,

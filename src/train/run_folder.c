@@ -48,6 +48,7 @@ pt_status pt_run_folder_spiked(pt_run_folder *run, const pt_spike_report *report
     pt_json_digits(&w, "loss", report->loss, LOSS_DIGITS);
     pt_json_digits(&w, "limit", report->limit, LOSS_DIGITS);
     pt_json_string(&w, "did", pt_on_spike_name(report->did));
+    if (report->bad) pt_json_string(&w, "bad", report->bad);
     return pt_run_end_line(run, &w, err);
 }
 

@@ -55,6 +55,9 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
 /* The log's line on it, after pt_run_folder_begin. */
 pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *restored,
                                 const pt_run_found *found, const char *command, pt_error *err);
+/* For the trainer's event roll_back: pt_run_folder_restore, and a line of the log. NOT_FOUND without a checkpoint. */
+pt_status pt_run_folder_roll_back(pt_run_folder *run, pt_trainer *trainer, int64_t from,
+                                  double lr_scale, pt_error *err);
 /* How many checkpoints are kept, beside the best; 0 = all. */
 void pt_run_folder_keep(pt_run_folder *run, int64_t n);
 /* The checkpoint with the lowest validation loss: its step, -1 if none was evaluated. */

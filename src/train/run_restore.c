@@ -109,3 +109,20 @@ pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *r,
     pt_json_string(&w, "command", command);
     return pt_run_end_line(run, &w, err);
 }
+
+pt_status pt_run_folder_roll_back(pt_run_folder *run, pt_trainer *trainer, int64_t from,
+                                  double lr_scale, pt_error *err)
+{
+    pt_run_restored r;
+    pt_status s = pt_run_folder_restore(run, trainer, &r, err);
+    if (s) return s;
+    if (r.step < 0)
+        return pt_fail(err, PT_NOT_FOUND,
+                       "step %lld is to be rolled back, and %s has no checkpoint", (long long)from,
+                       run->path);
+    pt_json_writer w = pt_run_begin_line(run, "rollback");
+    pt_json_i64(&w, "step", from);
+    pt_json_i64(&w, "to", r.step);
+    pt_json_double(&w, "lr_scale", lr_scale);
+    return pt_run_end_line(run, &w, err);
+}

@@ -2,7 +2,8 @@
  *
  *   STEP → MICRO (accum times) → READ ─┬→ STEP …                      (every read_every steps)
  *                                      ├→ SAVE → EVALUATE → SAMPLE → STEP     (whichever is due)
- *                                      └→ DIAGNOSE → failed          (a step was not finite)
+ *                                      ├→ DIAGNOSE → failed          (a step was not finite)
+ *                                      └→ ROLLBACK → STEP            (a spike, or after DIAGNOSE)
  * SPDX-License-Identifier: MIT */
 #include "train/trainer_internal.h"
 
@@ -215,6 +216,7 @@ pt_status pt_trainer_poll(pt_trainer *t, pt_error *err)
     case PHASE_SAVE: s = pt_trainer_save(t, err); break;
     case PHASE_EVALUATE: s = pt_trainer_evaluate(t, err); break;
     case PHASE_SAMPLE: s = pt_trainer_sample(t, err); break;
+    case PHASE_ROLLBACK: s = pt_trainer_roll_back(t, err); break;
     case PHASE_DIAGNOSE: s = pt_trainer_diagnose(t, err); break;
     case PHASE_DONE: return PT_OK;
     }

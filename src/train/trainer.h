@@ -11,7 +11,8 @@
  * with a check after each launch, and the run fails with PT_DIVERGED naming the first bad tensor.
  *
  * A step whose loss is a spike (train/spikes.h) is told; with on_spike skip, stop or rollback it never reaches the
- * weights either. Stop ends the run with PT_DIVERGED and the weights of the step before.
+ * weights either. Stop ends the run with PT_DIVERGED and the weights of the step before. Rollback goes back to the newest
+ * checkpoint, also from a step that was not finite, and halves the learning rate; after PT_MAX_ROLLBACKS it stops.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_TRAIN_TRAINER_H
 #define PT_TRAIN_TRAINER_H
@@ -32,18 +33,24 @@ typedef struct pt_step_report {
     bool spike;     /* its loss is one, see train/spikes.h */
 } pt_step_report;
 
+#define PT_MAX_ROLLBACKS 3
+
 typedef struct pt_spike_report {
     int64_t step;
     double loss, limit; /* limit: the largest loss that would have been none */
     pt_on_spike did;    /* what was done about it */
+    const char *bad;    /* not NULL: the step was not finite, and this is its first bad tensor */
 } pt_spike_report;
 
 typedef struct pt_train_events {
     void *ctx;
     /* Any may be NULL. An error stops the run. */
     pt_status (*step)(void *ctx, const pt_step_report *report, pt_error *err);
-    /* After the step's own report: its loss is a spike. */
+    /* After the step's own report: its loss is a spike. Or it was not finite and the run goes back. */
     pt_status (*spiked)(void *ctx, const pt_spike_report *report, pt_error *err);
+    /* To be answered with pt_trainer_restore of the newest checkpoint before step `from`; the learning rate is then
+     * lr_scale times the schedule's. NULL: rollback is stop. */
+    pt_status (*roll_back)(void *ctx, int64_t from, double lr_scale, pt_error *err);
     pt_status (*evaluated)(void *ctx, int64_t step, double val_loss, pt_error *err);
     pt_status (*sampled)(void *ctx, int64_t step, const char *bytes, int64_t n, pt_error *err);
     /* A checkpoint of `step` begins: give the sink to write to. Then, when written whole (failed =

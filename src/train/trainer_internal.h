@@ -18,6 +18,7 @@ typedef enum pt_train_phase {
     PHASE_EVALUATE,
     PHASE_SAMPLE,
     PHASE_DIAGNOSE,
+    PHASE_ROLLBACK,
     PHASE_DONE
 } pt_train_phase;
 
@@ -63,8 +64,9 @@ struct pt_trainer {
     int64_t micro;      /* of the step under way */
     int64_t bad_step;
     pt_spikes spikes;
-    int64_t n_spikes;   /* of this run */
-    double lr_scale;    /* of the schedule's rate: halved with every rollback */
+    int64_t n_spikes; /* of this run */
+    double lr_scale;  /* of the schedule's rate: halved with every rollback */
+    int64_t rollbacks;
     pt_error failure;   /* what the run ends with once the last good weights are saved */
     int64_t saved_step; /* -1: none yet */
     pt_download download;
@@ -106,11 +108,15 @@ void pt_trainer_set_limit(pt_trainer *t, int64_t step);
 double pt_trainer_note_loss(pt_trainer *t, int64_t step, double loss);
 pt_status pt_trainer_tell_spike(pt_trainer *t, int64_t step, double loss, double limit,
                                 pt_error *err);
-/* Step bad_step was a spike, and the device has taken no step since. */
+/* Step bad_step was a spike, or not finite and `bad` names the first tensor that was not. The device has taken no
+ * step since: the run goes back to a checkpoint, or ends. */
 pt_status pt_trainer_halt_at_spike(pt_trainer *t, double loss, pt_error *err);
+pt_status pt_trainer_halt_at_bad(pt_trainer *t, const char *bad, pt_error *err);
+pt_status pt_trainer_roll_back(pt_trainer *t, pt_error *err);
 
-/* Members of the header's "posttrain" object. */
+/* The members of the header's "posttrain" object on spikes; read when t->step is the file's. */
 void pt_trainer_write_spikes(const pt_trainer *t, pt_json_writer *w);
+void pt_trainer_read_spikes(pt_trainer *t, const pt_json *posttrain);
 
 /* What is due after `step`: DUE_ flags. */
 int pt_trainer_due_at(const pt_trainer *t, int64_t step);

@@ -121,6 +121,7 @@ pt_status pt_trainer_restore(pt_trainer *t, const pt_tinygpt *file, pt_error *er
     if (s) return s;
     pt_trainer_set_step(t, info->step);
     restore_losses(t, info->header);
+    pt_trainer_read_spikes(t, pt_json_get(info->header, "posttrain"));
     restore_sample(t, info->header);
     t->seconds = t->seconds_reported = t->seconds_skipped = 0;
     t->steps_skipped = 0;

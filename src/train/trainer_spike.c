@@ -34,35 +34,89 @@ static pt_status tell(pt_trainer *t, const pt_spike_report *report, pt_error *er
 pt_status pt_trainer_tell_spike(pt_trainer *t, int64_t step, double loss, double limit,
                                 pt_error *err)
 {
-    return tell(t, &(pt_spike_report){step, loss, limit, t->options.on_spike}, err);
+    return tell(t, &(pt_spike_report){step, loss, limit, t->options.on_spike, NULL}, err);
 }
 
-/* The run ends before step bad_step; what it ends with. */
-static void end_before(pt_trainer *t, const pt_spike_report *r)
+/* Either back to a checkpoint, or the run ends before step bad_step with `failure`. */
+static void go_back_or_end(pt_trainer *t, const pt_error *failure)
 {
-    const char *where = t->saver ? "saved as" : "still";
-    (void)pt_fail(
-        &t->failure, PT_DIVERGED,
-        "step %lld: a loss of %.4g is a spike, above %.4g (%g times the mean of %d steps). "
-        "The weights are %s those of step %lld; try a lower --lr, or --on-spike skip",
-        (long long)r->step, r->loss, r->limit, PT_SPIKE_FACTOR, PT_SPIKE_WINDOW, where,
-        (long long)t->reported);
+    bool back = t->options.on_spike == PT_SPIKE_ROLLBACK && t->saver && t->events.roll_back &&
+                t->rollbacks < PT_MAX_ROLLBACKS;
     t->step = t->reported;
-    t->phase = PHASE_DUE;
+    t->phase = back ? PHASE_ROLLBACK : PHASE_DUE;
+    if (!back) t->failure = *failure;
+}
+
+static pt_status tell_halt(pt_trainer *t, double loss, double limit, const char *bad, pt_error *err)
+{
+    pt_on_spike did = t->phase == PHASE_ROLLBACK ? PT_SPIKE_ROLLBACK : PT_SPIKE_STOP;
+    return tell(t, &(pt_spike_report){t->bad_step, loss, limit, did, bad}, err);
 }
 
 pt_status pt_trainer_halt_at_spike(pt_trainer *t, double loss, pt_error *err)
 {
-    pt_spike_report report = {.step = t->bad_step,
-                              .loss = loss,
-                              .limit = pt_spikes_limit(&t->spikes, t->bad_step),
-                              .did = PT_SPIKE_STOP};
-    end_before(t, &report);
-    return tell(t, &report, err);
+    double limit = pt_spikes_limit(&t->spikes, t->bad_step);
+    const char *where = t->saver ? "saved as" : "still";
+    char after[40] = "";
+    pt_error failure = {0};
+    if (t->rollbacks)
+        pt_format(after, sizeof after, " after %lld rollbacks", (long long)t->rollbacks);
+    (void)pt_fail(&failure, PT_DIVERGED,
+                  "step %lld%s: a loss of %.4g is a spike, above %.4g (%g times the mean of %d "
+                  "steps). The weights are %s those of step %lld; try a lower --lr, or --on-spike "
+                  "skip",
+                  (long long)t->bad_step, after, loss, limit, PT_SPIKE_FACTOR, PT_SPIKE_WINDOW,
+                  where, (long long)t->reported);
+    go_back_or_end(t, &failure);
+    return tell_halt(t, loss, limit, NULL, err);
+}
+
+pt_status pt_trainer_halt_at_bad(pt_trainer *t, const char *bad, pt_error *err)
+{
+    const char *where = t->saver ? "saved as" : "still";
+    pt_error failure = {0};
+    (void)pt_fail(
+        &failure, PT_DIVERGED,
+        "step %lld went to infinity or NaN; first bad tensor: %s. The weights are %s those of "
+        "step %lld; try a lower --lr",
+        (long long)t->bad_step, bad, where, (long long)t->reported);
+    go_back_or_end(t, &failure);
+    return t->phase == PHASE_ROLLBACK ? tell_halt(t, PT_NAN, 0, bad, err) : PT_OK;
+}
+
+pt_status pt_trainer_roll_back(pt_trainer *t, pt_error *err)
+{
+    double scale = t->lr_scale / 2;
+    int64_t rollbacks = t->rollbacks + 1;
+    t->phase = PHASE_DUE; /* between steps: a file may be restored */
+    t->due = 0;
+    pt_status s = t->events.roll_back(t->events.ctx, t->bad_step, scale, err);
+    if (s) return s;
+    if (t->step >= t->bad_step)
+        return pt_fail(err, PT_INTERNAL, "the rollback of step %lld came to step %lld",
+                       (long long)t->bad_step, (long long)t->step);
+    t->lr_scale = scale; /* the file knows only of the rollbacks before it */
+    t->rollbacks = rollbacks;
+    return PT_OK;
 }
 
 void pt_trainer_write_spikes(const pt_trainer *t, pt_json_writer *w)
 {
     if (t->options.on_spike != PT_SPIKE_OFF) pt_spikes_write(&t->spikes, w, "spikes");
-    if (t->lr_scale < 1) pt_json_double(w, "lrScale", t->lr_scale);
+    if (!t->rollbacks) return;
+    pt_json_double(w, "lrScale", t->lr_scale);
+    pt_json_i64(w, "rollbacks", t->rollbacks);
+}
+
+void pt_trainer_read_spikes(pt_trainer *t, const pt_json *posttrain)
+{
+    pt_spikes_read(&t->spikes, pt_json_get(posttrain, "spikes"), t->step);
+    t->lr_scale = 1;
+    t->rollbacks = 0;
+    double scale = 1;
+    int64_t rollbacks = 0;
+    if (!pt_json_get_double(posttrain, "lrScale", &scale) || !(scale > 0 && scale <= 1)) return;
+    if (!pt_json_get_i64(posttrain, "rollbacks", &rollbacks) || rollbacks < 0) return;
+    t->lr_scale = scale;
+    t->rollbacks = rollbacks;
 }

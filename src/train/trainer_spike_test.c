@@ -16,7 +16,12 @@ typedef struct outcome {
     int64_t steps, told; /* of the newest step, and how many were told */
     int64_t n_spikes, n_marked;
     pt_spike_report spike;
-    pt_strbuf file;
+    char bad[128];
+    int64_t rollbacks, from;
+    double lr_scale;
+    pt_strbuf file;     /* the newest */
+    int64_t harm_after; /* this step, once: every weight of the head times `harm` */
+    float harm;
     pt_device *device;
     pt_trainer *trainer;
 } outcome;
@@ -24,6 +29,17 @@ typedef struct outcome {
 static pt_error err;
 static uint8_t corpus[BYTES];
 static int64_t starts[STEPS * BATCH];
+
+/* What a broken memory or a bad kernel would do. */
+static void do_harm(outcome *o)
+{
+    const pt_params *params = &pt_trainer_model(o->trainer)->params;
+    const pt_param *p = pt_params_find(params, "ln_final.weight");
+    float w[64];
+    for (int64_t i = 0; i < p->n; i++) w[i] = o->harm;
+    CHECK_OK(pt_trainer_load(o->trainer, p - params->list, w, NULL, NULL, &err), err);
+    o->harm_after = 0;
+}
 
 static pt_status on_step(void *ctx, const pt_step_report *r, pt_error *e)
 {
@@ -34,6 +50,7 @@ static pt_status on_step(void *ctx, const pt_step_report *r, pt_error *e)
     o->steps = r->step;
     o->told++;
     o->n_marked += r->spike;
+    if (r->step == o->harm_after) do_harm(o);
     return PT_OK;
 }
 
@@ -43,7 +60,27 @@ static pt_status on_spiked(void *ctx, const pt_spike_report *r, pt_error *e)
     outcome *o = ctx;
     o->n_spikes++;
     o->spike = *r;
+    snprintf(o->bad, sizeof o->bad, "%s", r->bad ? r->bad : "");
     return PT_OK;
+}
+
+static pt_status restore(outcome *o, const pt_strbuf *from, pt_error *e)
+{
+    pt_tinygpt *file = NULL;
+    pt_status s = pt_tinygpt_open(&file, (const uint8_t *)from->data, (int64_t)from->len, e);
+    if (s == PT_OK) s = pt_tinygpt_verify(file, e);
+    if (s == PT_OK) s = pt_trainer_restore(o->trainer, file, e);
+    pt_tinygpt_close(file);
+    return s;
+}
+
+static pt_status on_roll_back(void *ctx, int64_t from, double lr_scale, pt_error *e)
+{
+    outcome *o = ctx;
+    o->rollbacks++;
+    o->from = from;
+    o->lr_scale = lr_scale;
+    return restore(o, &o->file, e);
 }
 
 static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *e)
@@ -90,6 +127,7 @@ static pt_status start_run(outcome *o, const char *kind, const pt_train_options 
                             .events = {.ctx = o,
                                        .step = on_step,
                                        .spiked = on_spiked,
+                                       .roll_back = on_roll_back,
                                        .save_begin = on_save_begin,
                                        .save_end = on_save_end}};
     *o = (outcome){0};
@@ -102,12 +140,17 @@ static pt_status start_run(outcome *o, const char *kind, const pt_train_options 
     return pt_trainer_begin(o->trainer, NULL, &err);
 }
 
-static pt_status run(outcome *o, const char *kind, const pt_train_options *options)
+static pt_status finish(outcome *o)
 {
-    pt_status s = start_run(o, kind, options);
-    if (s == PT_OK) s = PT_PENDING;
+    pt_status s = PT_PENDING;
     while (s == PT_PENDING) s = pt_trainer_poll(o->trainer, &err);
     return s;
+}
+
+static pt_status run(outcome *o, const char *kind, const pt_train_options *options)
+{
+    CHECK_OK(start_run(o, kind, options), err);
+    return finish(o);
 }
 
 static void run_well(outcome *o, const char *kind, const pt_train_options *options)
@@ -239,6 +282,113 @@ TEST(delays_and_looking_change_nothing)
         close_run(&plain);
         close_run(&fake);
         close_run(&watched);
+    }
+}
+
+/* The odd bytes come again after every rollback, so the fourth time ends the run. */
+TEST(rollback_goes_back_three_times_and_then_stops)
+{
+    for (int64_t every = 1; every <= 7; every += 6) {
+        outcome o;
+        pt_train_options options = options_of(PT_SPIKE_ROLLBACK, STEPS, every);
+        options.save_every = 30;
+        CHECK_INT(run(&o, "cpu", &options), PT_DIVERGED);
+        CHECK(strstr(err.message, "step 100 after 3 rollbacks: a loss of "));
+        CHECK_INT(o.rollbacks, 3);
+        CHECK_INT(o.from, SPIKE);
+        CHECK_INT(o.n_spikes, 4);
+        CHECK_INT(o.spike.did, PT_SPIKE_STOP);
+        CHECK_INT(o.told, SPIKE + 3 * 10); /* each time again from step 91 */
+        CHECK_CLOSE(o.lr_scale, 0.125, 0);
+        CHECK_CLOSE(o.lr[90], 5e-3, 1e-9);
+        CHECK_CLOSE(o.lr[91], 5e-3 / 8, 1e-9);
+        CHECK(strstr(o.file.data + 12, "\"lrScale\":0.125"));
+        pt_tinygpt_close(open_file(&o, SPIKE - 1));
+        close_run(&o);
+    }
+}
+
+/* Harm that does not come again: the rest of the run is that of a run which had half the rate from there. */
+static void check_recovery(float harm, const char *bad)
+{
+    outcome harmed, half;
+    pt_strbuf file = {0};
+    pt_train_options options = options_of(PT_SPIKE_ROLLBACK, 60, 1);
+    options.save_every = 60;
+    run_well(&harmed, "cpu", &options);
+    pt_strbuf_append(&file, harmed.file.data, harmed.file.len);
+    close_run(&harmed);
+    options.steps = 90;
+    CHECK_OK(start_run(&harmed, "cpu", &options), err);
+    harmed.harm_after = 70;
+    harmed.harm = harm;
+    CHECK_OK(finish(&harmed), err);
+    CHECK_INT(harmed.steps, 90);
+    CHECK_INT(harmed.rollbacks, 1);
+    CHECK_INT(harmed.from, 71);
+    CHECK_INT(harmed.n_spikes, 1);
+    CHECK_INT(harmed.spike.did, PT_SPIKE_ROLLBACK);
+    CHECK(strstr(harmed.bad, bad) && !harmed.bad[0] == !bad[0]);
+    options.lr /= 2;
+    CHECK_OK(start_run(&half, "cpu", &options), err);
+    CHECK_OK(restore(&half, &file, &err), err);
+    CHECK_OK(finish(&half), err);
+    check_same_body(&harmed, 90, &half, 90, true);
+    close_run(&half);
+    pt_strbuf_clear(&file);
+    pt_strbuf_append(&file, harmed.file.data, harmed.file.len);
+    close_run(&harmed);
+    options.lr *= 2; /* the rate of a run that goes on from the file is still halved */
+    options.steps = 95;
+    CHECK_OK(start_run(&harmed, "cpu", &options), err);
+    CHECK_OK(restore(&harmed, &file, &err), err);
+    CHECK_OK(finish(&harmed), err);
+    CHECK_CLOSE(harmed.lr[95], 2.5e-3, 1e-9);
+    close_run(&harmed);
+    pt_strbuf_deinit(&file);
+}
+
+TEST(rollback_recovers_from_a_spike) { check_recovery(300, ""); }
+TEST(rollback_recovers_from_nan) { check_recovery((float)PT_NAN, "weight ln_final.weight"); }
+
+/* Before the first regular checkpoint the run goes back to its start, which is saved for that. */
+TEST(rollback_before_the_first_checkpoint_goes_to_the_start)
+{
+    outcome o, half;
+    pt_train_options options = options_of(PT_SPIKE_ROLLBACK, 60, 1);
+    CHECK_OK(start_run(&o, "cpu", &options), err);
+    o.harm_after = 55;
+    o.harm = 300;
+    CHECK_OK(finish(&o), err);
+    CHECK_INT(o.rollbacks, 1);
+    options.lr /= 2;
+    run_well(&half, "cpu", &options);
+    check_same_body(&o, 60, &half, 60, true);
+    close_run(&o);
+    close_run(&half);
+}
+
+/* Stopped by the user in the middle of it all and gone on with: the same bits. */
+TEST(a_resumed_run_skips_the_same_step)
+{
+    for (int64_t every = 1; every <= 4; every += 3) {
+        for (int64_t cut = SPIKE - 6; cut < SPIKE; cut += 2) {
+            outcome whole, part, rest;
+            pt_train_options options = options_of(PT_SPIKE_SKIP, STEPS, every);
+            run_well(&whole, "cpu", &options);
+            CHECK_OK(start_run(&part, "cpu", &options), err);
+            while (part.steps < cut) CHECK_INT(pt_trainer_poll(part.trainer, &err), PT_PENDING);
+            pt_trainer_stop(part.trainer);
+            CHECK_OK(finish(&part), err);
+            CHECK_OK(start_run(&rest, "cpu", &options), err);
+            CHECK_OK(restore(&rest, &part.file, &err), err);
+            CHECK_OK(finish(&rest), err);
+            CHECK_INT(part.n_spikes + rest.n_spikes, 1);
+            check_same_body(&whole, STEPS, &rest, STEPS, true);
+            close_run(&whole);
+            close_run(&part);
+            close_run(&rest);
+        }
     }
 }
 

@@ -45,7 +45,10 @@ int pt_trainer_due_at(const pt_trainer *t, int64_t step)
 
 int pt_trainer_due_first(const pt_trainer *t)
 {
-    return (t->options.eval_every && t->validate.n ? DUE_EVALUATE : 0) |
+    bool back =
+        t->options.on_spike == PT_SPIKE_ROLLBACK; /* there must be something to go back to */
+    return (back && t->saver ? DUE_SAVE : 0) |
+           (t->options.eval_every && t->validate.n ? DUE_EVALUATE : 0) |
            (t->session ? DUE_SAMPLE : 0);
 }
 
@@ -216,15 +219,7 @@ pt_status pt_trainer_diagnose(pt_trainer *t, pt_error *err)
     bool wide = t->device->compute == PT_F64;
     double found = wide ? t->ring[PT_STATE_FIRST_BAD] : (double)t->ring_narrow[PT_STATE_FIRST_BAD];
     char what[128];
-    const char *where = t->saver ? "saved as" : "still";
     if (!pt_diagnosis_name(&t->diagnosis, found, t->model, &t->plan, what, sizeof what))
         pt_format(what, sizeof what, "the squared gradient norm, which overflowed");
-    (void)pt_fail(
-        &t->failure, PT_DIVERGED,
-        "step %lld went to infinity or NaN; first bad tensor: %s. The weights are %s those of "
-        "step %lld; try a lower --lr",
-        (long long)t->bad_step, what, where, (long long)t->reported);
-    t->step = t->reported;
-    t->phase = PHASE_DUE;
-    return PT_OK;
+    return pt_trainer_halt_at_bad(t, what, err);
 }
