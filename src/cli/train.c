@@ -6,6 +6,7 @@
 #include "base/platform.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/recipe.h"
 #include "cli/resume.h"
 #include "cli/train_options.h"
 #include "train/run_folder.h"
@@ -247,6 +248,7 @@ static void greet(const train_verb *v)
 {
     char n[32], bytes[32], memory[32];
     const pt_model_config *m = &v->args.model;
+    pt_say_overrides(&v->args);
     pt_say("%s: %s parameters (%lld layers, width %lld, %lld heads, context %lld)\n",
            v->args.preset, pt_grouped(pt_trainer_n_params(v->trainer), n), (long long)m->n_layers,
            (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
@@ -352,7 +354,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     bool done = false;
     pt_status s = pt_verb_parse(verb, &v.args.line, argc, argv, &done, err);
     if (s == PT_OK && !done) s = pt_train_arguments_settle(&v.args, err);
-    if (s == PT_OK && !done) s = train(&v, argc, argv, err);
+    if (s == PT_OK && !done && v.args.recipe) s = pt_print_recipe(&v.args, err);
+    else if (s == PT_OK && !done) s = train(&v, argc, argv, err);
     release(&v);
     return s;
 }

@@ -1,6 +1,7 @@
 /* The options of posttrain train. SPDX-License-Identifier: MIT */
 #include "cli/train_options.h"
 
+#include "cli/recipe.h"
 #include "cli/resume.h"
 #include "train/run_folder.h"
 
@@ -9,6 +10,7 @@ void pt_train_arguments_init(pt_train_arguments *a)
     *a = (pt_train_arguments){.device_choice = {.device = "cpu"},
                               .preset = "small",
                               .init = "default",
+                              .regime = "chinchilla",
                               .schedule = "constant",
                               .decay_shape = "1-sqrt",
                               .on_spike = "warn",
@@ -23,6 +25,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
         {"resume", PT_OPTION_TEXT, &a->resume, "DIR", "go on with the run in DIR", NULL, false},
         {"preset", PT_OPTION_TEXT, &a->preset, "P", "size of the model, see below", "small", false},
+        {"depth", PT_OPTION_COUNT, &a->depth, "N",
+         "instead of a preset: N layers, and a recipe for all else", "none", false},
         {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
         {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
         {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", NULL, false},
@@ -35,10 +39,14 @@ void pt_train_arguments_init(pt_train_arguments *a)
          false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
         {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL, "print the memory plan only", NULL, false},
+        {"recipe", PT_OPTION_SWITCH, &a->recipe, NULL, "print all settings and why, only", NULL,
+         false},
         {"quiet", PT_OPTION_SWITCH, &a->quiet, NULL, "nothing on stderr but errors", NULL, false},
         {"config", PT_OPTION_TEXT, &a->config_path, "FILE", "these options as JSON", NULL, false},
         PT_DEVICE_OPTIONS(&a->device_choice),
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
+        {"regime", PT_OPTION_TEXT, &a->regime, "R",
+         "of --depth: chinchilla (20 tokens a parameter) or overtrained (40)", "chinchilla", false},
         {"schedule", PT_OPTION_TEXT, &a->schedule, "S", "constant, cosine or wsd", "constant",
          false},
         {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps of rising rate", NULL, false},
@@ -108,6 +116,18 @@ static pt_status find_preset(const char *name, const pt_preset **out, pt_error *
                    name);
 }
 
+/* From --depth or the preset. */
+static pt_status choose_shape(pt_train_arguments *a, pt_error *err)
+{
+    const pt_preset *preset = NULL;
+    if (pt_option_is_set(&a->line, "depth")) return pt_apply_depth(a, err);
+    if (pt_option_is_set(&a->line, "regime"))
+        return pt_fail(err, PT_BAD_INPUT, "--regime is for --depth: give --depth N as well");
+    pt_status s = find_preset(a->preset, &preset, err);
+    if (s == PT_OK) apply_preset(a, preset);
+    return s;
+}
+
 static pt_status set_choices(pt_train_arguments *a, pt_error *err)
 {
     static const struct {
@@ -158,13 +178,12 @@ static pt_status read_config(pt_train_arguments *a, pt_error *err)
 
 pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
 {
-    const pt_preset *preset = NULL;
     pt_status s = a->config_path ? read_config(a, err) : PT_OK;
     if (s == PT_OK && a->resume) s = pt_resume_arguments(a, err);
-    if (s == PT_OK) s = find_preset(a->preset, &preset, err);
+    if (s == PT_OK) s = choose_shape(a, err);
     if (s) return s;
-    apply_preset(a, preset);
     pt_model_config_complete(&a->model);
+    if (a->recipe) return set_choices(a, err);
     if (!a->corpus)
         return pt_fail(err, PT_BAD_INPUT,
                        "which text? give --corpus FILE (make corpus fetches Moby-Dick)");

@@ -5,8 +5,16 @@
 
 #include "cli/cli.h"
 #include "train/options.h"
+#include "train/recipe.h"
 
 #define PT_TRAIN_MAX_OPTIONS 96
+
+/* What --depth says; see cli/recipe.h. */
+typedef struct pt_depth_choice {
+    pt_recipe recipe;
+    int64_t ctx, batch, steps, warmup;
+    double min_lr;
+} pt_depth_choice;
 
 /* Everything that can be asked of a training run. The table points into the struct, which therefore must
  * not move after init. Texts are borrowed from argv or from the config file, which is kept here. */
@@ -14,8 +22,11 @@ typedef struct pt_train_arguments {
     pt_device_choice device_choice;
     const char *preset, *corpus, *out, *init, *schedule, *decay_shape, *on_spike, *recompute,
         *dtype, *config_path, *resume;
+    const char *regime;
+    int64_t depth; /* 0 = not given */
+    pt_depth_choice wanted;
     int64_t keep; /* checkpoints */
-    bool json, dry_run, quiet;
+    bool json, dry_run, recipe, quiet;
     pt_model_config model;
     pt_train_options train;
 
