@@ -205,4 +205,11 @@ TEST(a_log_line_is_the_line_and_a_newline)
     CHECK_STR(got, "hello\n\n");
 }
 
+TEST(what_is_available_is_part_of_what_there_is)
+{
+    int64_t all = pt_platform_memory_bytes(), now = pt_platform_available_bytes();
+    CHECK(now >= 0);
+    if (all) CHECK(now > 0 && now <= all);
+}
+
 PT_TEST_MAIN

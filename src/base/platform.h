@@ -25,6 +25,9 @@ void pt_platform_log_line(const char *line, size_t n);
 int pt_platform_cpu_count(void);          /* usable by this process, at least 1 */
 int64_t pt_platform_memory_bytes(void);   /* memory this process may hope for; 0 = unknown */
 int64_t pt_platform_peak_rss_bytes(void); /* 0 = unknown */
+/* What this process can still take now without swapping: the least of what the system has free or can free, what the
+ * cgroups leave, and the limit on address space. 0 = unknown, at least 1 otherwise. */
+int64_t pt_platform_available_bytes(void);
 
 /* Threads. A thread runs fn(arg) and ends. Start returns NULL when the platform has no threads or
  * refuses one; join frees the handle. */

@@ -230,6 +230,72 @@ int64_t pt_platform_memory_bytes(void)
     return bytes;
 }
 
+#if defined(__linux__)
+/* The number of a line "NAME 123 …" or "NAME: 123 kB" of a file; -1 when there is none. */
+static int64_t read_field(const char *path, const char *name)
+{
+    char line[256];
+    size_t n = strlen(name);
+    int64_t value = -1;
+    FILE *f = fopen(path, "re");
+    while (f && value < 0 && fgets(line, sizeof line, f))
+        if (strncmp(line, name, n) == 0 && (line[n] == ' ' || line[n] == ':'))
+            value = strtoll(line + n + 1, NULL, 10);
+    if (f) fclose(f);
+    return value;
+}
+
+/* What a cgroup's limit leaves: pages of files that nobody uses are given back on demand. */
+static void keep_what_is_left(const char *folder, const char *limit_line, const char *used_file,
+                              const char *unused, int64_t *limit)
+{
+    char name[1300], text[128];
+    int64_t most = strtoll(limit_line, NULL, 10);
+    snprintf(name, sizeof name, "%s/%s", folder, used_file);
+    if (most <= 0 || !read_line(name, text, sizeof text)) return; /* "max" reads as 0 */
+    snprintf(name, sizeof name, "%s/memory.stat", folder);
+    int64_t spare = read_field(name, unused), left = most - strtoll(text, NULL, 10);
+    if (spare > 0) left += spare;
+    keep_smaller(left > 0 ? left : 1, limit);
+}
+
+static void visit_left_v2(const char *folder, const char *line, int64_t *limit)
+{
+    keep_what_is_left(folder, line, "memory.current", "inactive_file", limit);
+}
+
+static void visit_left_v1(const char *folder, const char *line, int64_t *limit)
+{
+    keep_what_is_left(folder, line, "memory.usage_in_bytes", "total_inactive_file", limit);
+}
+
+/* Pages of address space that are in use. */
+static int64_t pages_in_use(void)
+{
+    char line[128];
+    return read_line("/proc/self/statm", line, sizeof line) ? strtoll(line, NULL, 10) : 0;
+}
+#else
+static int64_t pages_in_use(void) { return 0; }
+#endif
+
+int64_t pt_platform_available_bytes(void)
+{
+    struct rlimit space;
+    int64_t bytes = pt_platform_memory_bytes();
+#if defined(__linux__)
+    int64_t kilobytes = read_field("/proc/meminfo", "MemAvailable");
+    if (kilobytes > 0) keep_smaller(kilobytes * 1024, &bytes);
+    visit_cgroup("/sys/fs/cgroup", "", "memory.max", visit_left_v2, &bytes);
+    visit_cgroup("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes", visit_left_v1, &bytes);
+#endif
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+        int64_t left = (int64_t)space.rlim_cur - pages_in_use() * sysconf(_SC_PAGESIZE);
+        if (bytes == 0 || left < bytes) bytes = left > 0 ? left : 1;
+    }
+    return bytes;
+}
+
 /* ---- clock, log, environment ---- */
 int64_t pt_platform_monotonic_ns(void)
 {

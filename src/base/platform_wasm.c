@@ -76,6 +76,7 @@ void pt_platform_free(void *block)
 }
 
 int64_t pt_platform_memory_bytes(void) { return 0; }
+int64_t pt_platform_available_bytes(void) { return 0; }
 int64_t pt_platform_peak_rss_bytes(void) { return (int64_t)memory_bytes(); /* it never shrinks */ }
 
 /* ---- clock, log, environment ---- */

@@ -177,3 +177,11 @@ const char *pt_megabytes(int64_t bytes, char out[32])
     else pt_format(out, 32, mb >= 100 ? "%.0f MB" : "%.1f MB", mb);
     return out;
 }
+
+void pt_duration(double seconds, char *out, size_t cap)
+{
+    int64_t s = (int64_t)(seconds + 0.5);
+    if (s < 100) pt_format(out, cap, "%llds", (long long)s);
+    else if (s < 6000) pt_format(out, cap, "%lldm%02llds", (long long)s / 60, (long long)s % 60);
+    else pt_format(out, cap, "%lldh%02lldm", (long long)s / 3600, (long long)s / 60 % 60);
+}

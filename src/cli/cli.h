@@ -86,5 +86,7 @@ int64_t pt_peak_rss(void);
 /* "1,204,997" style and "12.3 MB" style; static buffers are not used: out must hold 32 bytes. */
 const char *pt_grouped(int64_t value, char out[32]);
 const char *pt_megabytes(int64_t bytes, char out[32]);
+/* "42s", "5m07s", "3h20m" */
+void pt_duration(double seconds, char *out, size_t cap);
 
 #endif

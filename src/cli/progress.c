@@ -18,14 +18,6 @@ pt_progress pt_progress_begin(const pt_train_options *o, bool quiet)
                          .started = pt_clock_seconds()};
 }
 
-static void duration(double seconds, char *out, size_t cap)
-{
-    int64_t s = (int64_t)(seconds + 0.5);
-    if (s < 100) pt_format(out, cap, "%llds", (long long)s);
-    else if (s < 6000) pt_format(out, cap, "%lldm%02llds", (long long)s / 60, (long long)s % 60);
-    else pt_format(out, cap, "%lldh%02lldm", (long long)s / 3600, (long long)s / 60 % 60);
-}
-
 void pt_progress_end(pt_progress *p)
 {
     if (p->line_open) pt_say("\n");
@@ -50,7 +42,7 @@ void pt_progress_step(pt_progress *p, const pt_step_report *r, double tokens_per
     double per_step =
         (now - p->started) / (double)(r->step - p->first); /* with what came between the steps */
     if (tokens_per_second > 0) {
-        duration((double)(p->steps - r->step) * per_step, left, sizeof left);
+        pt_duration((double)(p->steps - r->step) * per_step, left, sizeof left);
         pt_grouped((int64_t)tokens_per_second, rate);
     }
     char line[160];

@@ -54,7 +54,6 @@ pt_status pt_apply_depth(pt_train_arguments *a, pt_error *err)
     if (!given(a, "warmup")) a->train.warmup = d->warmup;
     if (!given(a, "min-lr")) a->train.min_lr = d->min_lr;
     a->model.ctx = d->ctx;
-    a->preset = "depth";
     return PT_OK;
 }
 
@@ -94,7 +93,7 @@ static void explain(recipe_lines *l, recipe_line *line, const char *depth, const
                     bool preset, const char *plain)
 {
     const pt_train_arguments *a = l->a;
-    bool by_depth = a->depth && depth;
+    bool by_depth = a->depth && depth && !a->previous;
     line->from = given(a, line->name)  ? "given"
                  : by_depth            ? "depth"
                  : preset && !a->depth ? "preset"
@@ -295,7 +294,7 @@ pt_status pt_print_recipe(const pt_train_arguments *a, pt_error *err)
 
 void pt_say_overrides(const pt_train_arguments *a)
 {
-    recipe_lines *l = a->depth ? pt_alloc(sizeof *l) : NULL;
+    recipe_lines *l = a->depth && !a->previous ? pt_alloc(sizeof *l) : NULL;
     if (!l) return;
     collect(l, a, 1);
     for (int i = 0; i < l->n; i++)

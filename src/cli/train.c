@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/platform.h"
 #include "cli/cli.h"
+#include "cli/dry_run.h"
 #include "cli/progress.h"
 #include "cli/recipe.h"
 #include "cli/resume.h"
@@ -15,6 +16,7 @@ typedef struct train_verb {
     pt_train_arguments args;
     pt_file_view text;
     pt_device *device;
+    pt_trainer_desc desc;
     pt_trainer *trainer;
     pt_run_folder *run;
     pt_progress progress;
@@ -103,51 +105,27 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
 
 static pt_status prepare(train_verb *v, pt_error *err)
 {
-    pt_trainer_desc desc = {.config = v->args.model,
-                            .options = v->args.train,
-                            .events = {.ctx = v,
-                                       .step = on_step,
-                                       .spiked = on_spiked,
-                                       .roll_back = on_roll_back,
-                                       .evaluated = on_evaluated,
-                                       .sampled = on_sampled,
-                                       .save_begin = on_save_begin,
-                                       .save_end = on_save_end}};
+    v->desc = (pt_trainer_desc){.config = v->args.model,
+                                .options = v->args.train,
+                                .events = {.ctx = v,
+                                           .step = on_step,
+                                           .spiked = on_spiked,
+                                           .roll_back = on_roll_back,
+                                           .evaluated = on_evaluated,
+                                           .sampled = on_sampled,
+                                           .save_begin = on_save_begin,
+                                           .save_end = on_save_end}};
     pt_status s = pt_file_view_read(&v->text, v->args.corpus, err);
     if (s == PT_OK && v->args.previous)
         s = pt_resume_check_corpus(&v->args, v->text.data, v->text.size, err);
     if (s == PT_OK) s = pt_resume_device(&v->args, &v->device, err);
     if (s) return s;
-    desc.corpus = v->text.data;
-    desc.corpus_bytes = v->text.size;
-    desc.corpus_in_memory = !v->text.mapped;
-    s = pt_trainer_new(&v->trainer, v->device, &desc, err);
+    v->desc.corpus = v->text.data;
+    v->desc.corpus_bytes = v->text.size;
+    v->desc.corpus_in_memory = !v->text.mapped;
+    s = pt_trainer_new(&v->trainer, v->device, &v->desc, err);
     if (s && err && pt_str_starts(err->message, "the corpus has"))
         pt_error_prefix(err, "%s", v->args.corpus);
-    return s;
-}
-
-static pt_status print_plan(const train_verb *v, pt_error *err)
-{
-    const pt_plan *plan = pt_trainer_plan(v->trainer);
-    pt_strbuf text = {0};
-    if (v->args.json) {
-        pt_json_writer w = pt_json_writer_begin(&text, 0);
-        pt_json_begin_object(&w, NULL);
-        pt_json_i64(&w, "params", pt_trainer_n_params(v->trainer));
-        pt_json_i64(&w, "planned_bytes", pt_plan_total_bytes(plan));
-        for (int i = 0; i < PT_ARENA_COUNT; i++)
-            pt_json_i64(&w, pt_arena_id_name((pt_arena_id)i), plan->arena_bytes[i]);
-        pt_json_end_object(&w);
-        pt_strbuf_putc(&text, '\n');
-    } else {
-        char n[32];
-        pt_strbuf_printf(&text, "%s parameters; memory by lifetime:\n",
-                         pt_grouped(pt_trainer_n_params(v->trainer), n));
-        pt_plan_print(plan, &text);
-    }
-    pt_status s = pt_print_strbuf(&text, err);
-    pt_strbuf_deinit(&text);
     return s;
 }
 
@@ -176,7 +154,7 @@ static pt_status describe_run(train_verb *v, const char *command, pt_error *err)
 {
     pt_run_description description = {
         .command = command,
-        .preset = v->args.preset,
+        .preset = pt_train_arguments_shape(&v->args),
         .corpus_path = v->args.corpus,
         .corpus_bytes = v->text.size,
         .corpus = v->text.data,
@@ -250,8 +228,8 @@ static void greet(const train_verb *v)
     const pt_model_config *m = &v->args.model;
     pt_say_overrides(&v->args);
     pt_say("%s: %s parameters (%lld layers, width %lld, %lld heads, context %lld)\n",
-           v->args.preset, pt_grouped(pt_trainer_n_params(v->trainer), n), (long long)m->n_layers,
-           (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
+           pt_train_arguments_shape(&v->args), pt_grouped(pt_trainer_n_params(v->trainer), n),
+           (long long)m->n_layers, (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
     pt_say("%s: %s bytes%s\n", v->args.corpus, pt_grouped(v->text.size, bytes),
            pt_trainer_validates(v->trainer) ? ", the last tenth held out"
                                             : ", too short to hold a part out: no validation loss");
@@ -318,7 +296,10 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 {
     pt_status s = prepare(v, err);
     if (s) return s;
-    if (v->args.dry_run) return print_plan(v, err);
+    const pt_dry_run plan = {v->device, &v->desc, v->trainer, v->args.json, v->args.force_memory};
+    if (v->args.dry_run) return pt_dry_run_print(&plan, err);
+    s = pt_check_memory(&plan, err);
+    if (s) return s;
     pt_strbuf command = {0};
     put_command(&command, argc, argv);
     const char *words = command.failed ? "?" : command.data;

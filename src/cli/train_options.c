@@ -38,7 +38,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"keep", PT_OPTION_COUNT, &a->keep, "N", "checkpoints, beside the best; 0 = all", NULL,
          false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
-        {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL, "print the memory plan only", NULL, false},
+        {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL,
+         "print memory and time it would take, only", NULL, false},
         {"recipe", PT_OPTION_SWITCH, &a->recipe, NULL, "print all settings and why, only", NULL,
          false},
         {"quiet", PT_OPTION_SWITCH, &a->quiet, NULL, "nothing on stderr but errors", NULL, false},
@@ -66,6 +67,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"dtype", PT_OPTION_TEXT, &a->dtype, "D", "of activations: f32 or bf16", "f32", false},
         {"recompute", PT_OPTION_TEXT, &a->recompute, "R", "none, cheap or block: less memory",
          "none", false},
+        {"force-memory", PT_OPTION_SWITCH, &a->force_memory, NULL,
+         "try even when memory will not do", NULL, false},
         {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "of an evaluation", NULL, false},
         {"prompt", PT_OPTION_TEXT, &t->sample_prompt, "TEXT", "of the samples", "a newline", false},
         {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "of a sample", NULL, false},
@@ -116,12 +119,18 @@ static pt_status find_preset(const char *name, const pt_preset **out, pt_error *
                    name);
 }
 
+const char *pt_train_arguments_shape(const pt_train_arguments *a)
+{
+    return a->depth ? "depth" : a->preset;
+}
+
 /* From --depth or the preset. */
 static pt_status choose_shape(pt_train_arguments *a, pt_error *err)
 {
     const pt_preset *preset = NULL;
-    if (pt_option_is_set(&a->line, "depth")) return pt_apply_depth(a, err);
-    if (pt_option_is_set(&a->line, "regime"))
+    bool again = a->previous != NULL; /* then all that --depth chose is given */
+    if (!again && pt_option_is_set(&a->line, "depth")) return pt_apply_depth(a, err);
+    if (!again && pt_option_is_set(&a->line, "regime"))
         return pt_fail(err, PT_BAD_INPUT, "--regime is for --depth: give --depth N as well");
     pt_status s = find_preset(a->preset, &preset, err);
     if (s == PT_OK) apply_preset(a, preset);
@@ -198,8 +207,8 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
 pt_status pt_train_arguments_record(pt_train_arguments *a, const pt_json **out, pt_error *err)
 {
     /* of this invocation, not of the run */
-    static const char *const except[] = {"out",   "resume",  "config", "json",
-                                         "quiet", "dry-run", NULL};
+    static const char *const except[] = {"out",     "resume", "config",       "json", "quiet",
+                                         "dry-run", "recipe", "force-memory", NULL};
     return pt_options_record(&a->line, except, &a->arena, out, err);
 }
 

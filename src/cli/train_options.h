@@ -26,7 +26,7 @@ typedef struct pt_train_arguments {
     int64_t depth; /* 0 = not given */
     pt_depth_choice wanted;
     int64_t keep; /* checkpoints */
-    bool json, dry_run, recipe, quiet;
+    bool json, dry_run, recipe, force_memory, quiet;
     pt_model_config model;
     pt_train_options train;
 
@@ -48,6 +48,8 @@ pt_status pt_train_arguments_settle(pt_train_arguments *arguments, pt_error *err
 /* What the run was asked for, by option names: for run.json, and for --config. */
 pt_status pt_train_arguments_record(pt_train_arguments *arguments, const pt_json **out,
                                     pt_error *err);
+/* What the shape is called: the preset, or "depth". */
+const char *pt_train_arguments_shape(const pt_train_arguments *arguments);
 /* "tiny 70K, small 366K, …", for the help page. */
 void pt_train_list_presets(pt_strbuf *out);
 

@@ -1,0 +1,238 @@
+/* train --dry-run, and the refusal of what does not fit into memory. SPDX-License-Identifier: MIT */
+#include "cli/dry_run.h"
+
+#include "base/platform.h"
+#include "bench/estimate.h"
+#include "cli/cli.h"
+#include "train/memory.h"
+
+#define N_LARGEST 5
+
+typedef struct findings {
+    int64_t planned, available; /* bytes; available 0 = unknown */
+    bool fits;
+    int64_t part[PT_MEMORY_PARTS];
+    int64_t largest[N_LARGEST]; /* entries of the plan */
+    int n_largest;
+    pt_memory_way way[PT_MEMORY_WAYS];
+    int n_ways;
+    pt_bench_estimate time;
+} findings;
+
+static void measure_memory(const pt_dry_run *run, findings *f)
+{
+    f->planned = pt_plan_total_bytes(pt_trainer_plan(run->trainer));
+    f->available = pt_platform_available_bytes();
+    f->fits = f->available == 0 || f->planned <= f->available;
+    if (!f->fits) pt_memory_ways(run->device, run->desc, f->available, f->way, &f->n_ways);
+}
+
+/* "--batch 4 --accum 4 --recompute block" */
+static const char *flags_of(const pt_memory_way *way, const pt_train_options *o, char out[96])
+{
+    size_t n = 0;
+    out[0] = 0;
+    if (way->batch != o->batch)
+        n += pt_format(out, 96, " --batch %lld --accum %lld", (long long)way->batch,
+                       (long long)way->accum);
+    if (way->recompute != o->recompute) n += pt_format(out + n, 96 - n, " --recompute block");
+    if (way->bf16 != o->bf16) pt_format(out + n, 96 - n, " --dtype bf16");
+    return out + 1;
+}
+
+static pt_status refuse(const pt_dry_run *run, const findings *f, pt_error *err)
+{
+    char planned[32], available[32], least[32], flags[96];
+    pt_megabytes(f->planned, planned);
+    pt_megabytes(f->available, available);
+    const pt_memory_way *way = f->n_ways ? &f->way[0] : NULL;
+    if (way && way->fits)
+        return pt_fail(err, PT_NO_MEMORY,
+                       "the run needs %s of memory and %s are available: %s would fit; "
+                       "--dry-run tells more, --force-memory tries all the same",
+                       planned, available, flags_of(way, &run->desc->options, flags));
+    return pt_fail(err, PT_NO_MEMORY,
+                   "the run needs %s of memory and %s are available; %s%s: choose a smaller "
+                   "model or --ctx (--force-memory tries all the same)",
+                   planned, available,
+                   way ? "the smallest way to do the same needs "
+                       : "no way to do the same was found",
+                   way ? pt_megabytes(way->bytes, least) : "");
+}
+
+pt_status pt_check_memory(const pt_dry_run *run, pt_error *err)
+{
+    findings f = {0};
+    if (run->force_memory) return PT_OK;
+    measure_memory(run, &f);
+    return f.fits ? PT_OK : refuse(run, &f, err);
+}
+
+/* ---- for people ---- */
+
+static void put_size(pt_strbuf *out, const char *name, int64_t bytes)
+{
+    char size[32];
+    pt_strbuf_printf(out, "  %-24s%12s\n", name, pt_megabytes(bytes, size));
+}
+
+static void put_memory(pt_strbuf *out, const pt_dry_run *run, const findings *f)
+{
+    char n[32];
+    const pt_plan *plan = pt_trainer_plan(run->trainer);
+    pt_strbuf_printf(out, "%s parameters\n\nmemory\n",
+                     pt_grouped(pt_trainer_n_params(run->trainer), n));
+    for (int i = 0; i < PT_MEMORY_PARTS; i++)
+        if (f->part[i]) put_size(out, pt_memory_part_name((pt_memory_part)i), f->part[i]);
+    put_size(out, "total", f->planned);
+    if (f->available) put_size(out, "available now", f->available);
+    pt_strbuf_puts(out, "\nlargest tensors\n");
+    for (int i = 0; i < f->n_largest; i++)
+        put_size(out, plan->entries[f->largest[i]].name, plan->entries[f->largest[i]].bytes);
+}
+
+static void put_ways(pt_strbuf *out, const pt_dry_run *run, const findings *f)
+{
+    char flags[96], size[32];
+    if (f->n_ways && !f->way[0].fits) {
+        pt_strbuf_printf(out, "\nIt does not fit. The smallest way to do the same, %s, needs %s.\n",
+                         flags_of(&f->way[0], &run->desc->options, flags),
+                         pt_megabytes(f->way[0].bytes, size));
+        return;
+    }
+    pt_strbuf_puts(out, "\nIt does not fit. What would, with the same tokens a step:\n");
+    for (int i = 0; i < f->n_ways; i++)
+        pt_strbuf_printf(out, "  %-36s%12s\n", flags_of(&f->way[i], &run->desc->options, flags),
+                         pt_megabytes(f->way[i].bytes, size));
+}
+
+/* What the probe was of, when not of the run itself. */
+static void put_scaling(pt_strbuf *out, const pt_trainer_desc *desc, const pt_bench_estimate *e)
+{
+    const pt_train_options *o = &desc->options;
+    int64_t T = o->ctx ? o->ctx : desc->config.ctx;
+    if (e->whole) {
+        pt_strbuf_puts(out, ".\n");
+        return;
+    }
+    pt_strbuf_printf(out, " with %lld of %lld windows, %lld of %lld layers", (long long)e->rows,
+                     (long long)o->batch, (long long)e->layers, (long long)desc->config.n_layers);
+    if (e->tokens != T)
+        pt_strbuf_printf(out, ", %lld of %lld tokens", (long long)e->tokens, (long long)T);
+    pt_strbuf_puts(out, ", scaled by their operations and parameters.\n");
+}
+
+static void put_time(pt_strbuf *out, const pt_dry_run *run, const findings *f)
+{
+    const pt_bench_estimate *e = &f->time;
+    const pt_train_options *o = &run->desc->options;
+    char about[32], low[32], high[32], rate[32];
+    if (!e->known) {
+        pt_strbuf_puts(out,
+                       "\ntime: not estimated, even one layer is too much for a short probe\n");
+        return;
+    }
+    pt_duration(e->seconds, about, sizeof about);
+    pt_duration(e->low, low, sizeof low);
+    pt_duration(e->high, high, sizeof high);
+    double tokens = (double)(o->batch * o->accum * (o->ctx ? o->ctx : run->desc->config.ctx));
+    pt_strbuf_printf(out,
+                     "\ntime\n  about %s (%s to %s) for %lld steps: %.3g s a step, %s tokens a "
+                     "second.\n  With evaluations, without samples and saves.\n  From %lld step%s",
+                     about, low, high, (long long)o->steps, e->step_seconds,
+                     pt_grouped((int64_t)(tokens / e->step_seconds), rate), (long long)e->steps,
+                     e->steps == 1 ? "" : "s");
+    put_scaling(out, run->desc, e);
+}
+
+/* ---- for programs ---- */
+
+static void write_memory(pt_json_writer *w, const pt_dry_run *run, const findings *f)
+{
+    const pt_plan *plan = pt_trainer_plan(run->trainer);
+    pt_json_i64(w, "params", pt_trainer_n_params(run->trainer));
+    pt_json_i64(w, "planned_bytes", f->planned);
+    if (f->available) pt_json_i64(w, "available_bytes", f->available);
+    else pt_json_null(w, "available_bytes");
+    pt_json_bool(w, "fits", f->fits);
+    pt_json_begin_object(w, "arenas");
+    for (int i = 0; i < PT_ARENA_COUNT; i++)
+        pt_json_i64(w, pt_arena_id_name((pt_arena_id)i), plan->arena_bytes[i]);
+    pt_json_end_object(w);
+    pt_json_begin_object(w, "parts");
+    for (int i = 0; i < PT_MEMORY_PARTS; i++)
+        pt_json_i64(w, pt_memory_part_name((pt_memory_part)i), f->part[i]);
+    pt_json_end_object(w);
+    pt_json_begin_array(w, "largest");
+    for (int i = 0; i < f->n_largest; i++) {
+        pt_json_begin_object(w, NULL);
+        pt_json_string(w, "name", plan->entries[f->largest[i]].name);
+        pt_json_i64(w, "bytes", plan->entries[f->largest[i]].bytes);
+        pt_json_end_object(w);
+    }
+    pt_json_end_array(w);
+}
+
+static void write_ways(pt_json_writer *w, const pt_dry_run *run, const findings *f)
+{
+    char flags[96];
+    pt_json_begin_array(w, "ways");
+    for (int i = 0; i < f->n_ways; i++) {
+        pt_json_begin_object(w, NULL);
+        pt_json_string(w, "flags", flags_of(&f->way[i], &run->desc->options, flags));
+        pt_json_i64(w, "bytes", f->way[i].bytes);
+        pt_json_bool(w, "fits", f->way[i].fits);
+        pt_json_end_object(w);
+    }
+    pt_json_end_array(w);
+}
+
+static void write_time(pt_json_writer *w, const pt_bench_estimate *e)
+{
+    if (!e->known) {
+        pt_json_null(w, "time");
+        return;
+    }
+    pt_json_begin_object(w, "time");
+    pt_json_double(w, "seconds", e->seconds);
+    pt_json_double(w, "low", e->low);
+    pt_json_double(w, "high", e->high);
+    pt_json_double(w, "step_seconds", e->step_seconds);
+    pt_json_bool(w, "scaled", !e->whole);
+    pt_json_i64(w, "probe_steps", e->steps);
+    pt_json_i64(w, "probe_batch", e->rows);
+    pt_json_i64(w, "probe_layers", e->layers);
+    pt_json_i64(w, "probe_ctx", e->tokens);
+    pt_json_end_object(w);
+}
+
+pt_status pt_dry_run_print(const pt_dry_run *run, pt_error *err)
+{
+    findings f = {0};
+    pt_strbuf text = {0};
+    measure_memory(run, &f);
+    const pt_plan *plan = pt_trainer_plan(run->trainer);
+    pt_memory_by_part(plan, f.part);
+    f.n_largest = pt_memory_largest(plan, f.largest, N_LARGEST);
+    const pt_bench_estimate_desc probe = {run->desc, run->trainer, f.available};
+    pt_status s = PT_OK;
+    if (f.fits)
+        s = pt_bench_estimate_run(run->device, pt_device_pool(run->device), &probe, &f.time, err);
+    if (s) return s;
+    if (run->json) {
+        pt_json_writer w = pt_json_writer_begin(&text, 0);
+        pt_json_begin_object(&w, NULL);
+        write_memory(&w, run, &f);
+        write_ways(&w, run, &f);
+        write_time(&w, &f.time);
+        pt_json_end_object(&w);
+        pt_strbuf_putc(&text, '\n');
+    } else {
+        put_memory(&text, run, &f);
+        if (!f.fits) put_ways(&text, run, &f);
+        else put_time(&text, run, &f);
+    }
+    s = pt_print_strbuf(&text, err);
+    pt_strbuf_deinit(&text);
+    return s == PT_OK && !f.fits && !run->force_memory ? refuse(run, &f, err) : s;
+}
