@@ -1,0 +1,342 @@
+/* What is decided before and around a run, through the command line: schedules, --depth, --recipe, --dry-run,
+ * memory, and --on-spike. SPDX-License-Identifier: MIT */
+#include <sys/resource.h>
+
+#include "program.h"
+
+static pt_error err;
+static pt_arena arena;
+
+static const pt_json *parsed(const result *r)
+{
+    const pt_json *json = NULL;
+    memset(&err, 0, sizeof err);
+    CHECK_OK(pt_json_parse(r->out, r->n_out, &arena, &json, &err), err);
+    return json;
+}
+
+static double number(const pt_json *json, const char *key)
+{
+    double value = 0;
+    if (!pt_json_get_double(json, key, &value)) printf("no number %s\n", key);
+    CHECK(pt_json_get_double(json, key, &value));
+    return value;
+}
+
+/* ---- --recipe and --depth ---- */
+
+static const pt_json *line_of(const pt_json *json, const char *name)
+{
+    const pt_json *list = pt_json_get(json, "recipe");
+    for (const pt_json *l = list ? list->child : NULL; l; l = l->next)
+        if (strcmp(pt_json_get_string(l, "name"), name) == 0) return l;
+    printf("the recipe has no line %s\n", name);
+    CHECK(false);
+    return NULL;
+}
+
+static void check_line(const pt_json *json, const char *name, double value, const char *from)
+{
+    const pt_json *line = line_of(json, name);
+    CHECK_CLOSE(number(line, "value"), value, 1e-12 + 1e-4 * value);
+    CHECK_STR(pt_json_get_string(line, "from"), from);
+    CHECK(pt_json_get_string(line, "why")[0]);
+}
+
+TEST(depth_gives_the_originals_table)
+{
+    static const struct {
+        const char *depth;
+        double lr, batch, steps;
+    } rows[] = {{"2", 6e-3, 4, 1920},
+                {"4", 4.2426e-3, 8, 7680},
+                {"8", 3e-3, 16, 30720},
+                {"16", 2.1213e-3, 32, 122880}};
+    fresh_folder();
+    for (int i = 0; i < 4; i++) {
+        result *r = RUN("train", "--depth", rows[i].depth, "--recipe", "--json");
+        CHECK_INT(r->code, 0);
+        const pt_json *json = parsed(r);
+        check_line(json, "lr", rows[i].lr, "depth");
+        check_line(json, "batch", rows[i].batch, "depth");
+        check_line(json, "steps", rows[i].steps, "depth");
+        check_line(json, "min-lr", rows[i].lr / 10, "depth");
+        check_line(json, "ctx", 1024, "depth");
+        check_line(json, "beta2", 0.95, "default");
+        pt_arena_deinit(&arena);
+    }
+}
+
+TEST(explicit_flags_win_and_what_follows_follows)
+{
+    fresh_folder();
+    result *r = RUN("train", "--depth", "2", "--regime", "overtrained", "--recipe", "--json",
+                    "--lr", "1e-3", "--accum", "4", "--ctx", "512");
+    const pt_json *json = parsed(r);
+    CHECK_INT(r->code, 0);
+    check_line(json, "lr", 1e-3, "given");
+    CHECK(strstr(pt_json_get_string(line_of(json, "lr"), "why"), "the recipe says 0.006"));
+    check_line(json, "min-lr", 1e-4, "depth");
+    check_line(json, "batch", 2, "depth"); /* 8 windows of 512, in 4 parts */
+    check_line(json, "tokens a step", 4096, "follows");
+    check_line(json, "steps", 3840, "depth");
+    pt_arena_deinit(&arena);
+    r = RUN("train", "--depth", "2", "--recipe", "--heads", "4");
+    CHECK(r->code == 0 && strstr(r->out, "you gave it; the recipe says 2"));
+    r = RUN("train", "--preset", "gpt2", "--recipe");
+    CHECK(r->code == 0 && strstr(r->out, "of the preset gpt2") && strstr(r->out, "124439808"));
+}
+
+/* A run by depth, its overrides said aloud, gone on with under its recorded options. */
+TEST(a_run_by_depth)
+{
+    fresh_folder();
+    const char *run = kept("run");
+    result *r = RUN("train", "--depth", "1", "--ctx", "16", "--steps", "3", "--batch", "2",
+                    "--corpus", text_file(), "--out", run);
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "--steps 3: you gave it; the recipe says"));
+    CHECK(strstr(r->error, "--batch 2: you gave it; the recipe says 128"));
+    CHECK(!strstr(r->error, "--lr"));
+    r = RUN("train", "--resume", run);
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "no step is left"));
+}
+
+TEST(what_contradicts_is_refused)
+{
+    fresh_folder();
+    const char *text = text_file();
+#define TRAIN(...) RUN("train", "--corpus", text, "--out", kept("r"), __VA_ARGS__)
+    check_refused(TRAIN("--depth", "2", "--preset", "tiny"), 2, "give one of them");
+    check_refused(TRAIN("--depth", "0"), 2, "--depth is 0, it must be 1 to 128");
+    check_refused(TRAIN("--depth", "2", "--regime", "lazy"), 2, "chinchilla or overtrained");
+    check_refused(TRAIN("--regime", "overtrained"), 2, "--depth N");
+    check_refused(TRAIN("--schedule", "wsd", "--decay-shape", "square"), 2, "1-sqrt, linear");
+    check_refused(TRAIN("--decay-steps", "5"), 2, "--schedule wsd");
+    check_refused(TRAIN("--steps", "100", "--warmup", "101"), 2, "--warmup is 101");
+    check_refused(TRAIN("--schedule", "wsd", "--steps", "100", "--warmup", "95"), 2,
+                  "--decay-steps 10 (a tenth of the run)");
+    check_refused(
+        TRAIN("--schedule", "wsd", "--steps", "100", "--warmup", "41", "--decay-steps", "60"), 2,
+        "at most --steps, 100");
+    check_refused(TRAIN("--schedule", "cosine", "--lr", "1e-3", "--min-lr", "2e-3"), 2,
+                  "--min-lr is 0.002");
+    check_refused(TRAIN("--on-spike", "panic"), 2, "off, warn, skip, stop or rollback");
+    check_refused(RUN("train", "--recipe", "--steps", "0"), 2, "--steps is 0");
+    CHECK(!pt_fs_exists(in_folder("r")));
+}
+
+/* ---- --dry-run and memory ---- */
+
+TEST(a_dry_run_tells_memory_and_time)
+{
+    fresh_folder();
+    result *r = RUN("train", "--preset", "tiny", "--corpus", text_file(), "--dry-run", "--json");
+    CHECK_INT(r->code, 0);
+    const pt_json *json = parsed(r), *parts = pt_json_get(json, "parts");
+    double sum = 0;
+    for (const pt_json *p = parts->child; p; p = p->next) sum += p->number;
+    CHECK_CLOSE(sum, number(json, "planned_bytes"), 0);
+    CHECK_INT(pt_json_get(json, "largest")->n_children, 5);
+    CHECK(number(json, "available_bytes") > number(json, "planned_bytes"));
+    const pt_json *time = pt_json_get(json, "time");
+    CHECK(0 < number(time, "low") && number(time, "low") <= number(time, "seconds"));
+    pt_arena_deinit(&arena);
+    r = RUN("train", "--preset", "tiny", "--corpus", text_file(), "--dry-run");
+    CHECK(r->code == 0 && strstr(r->out, "mlp activations") && strstr(r->out, "for 2000 steps"));
+}
+
+/* Runs with little address space, and with the limit as it was again. */
+static result *run_limited(int64_t bytes, const char *const *words)
+{
+    struct rlimit old, small;
+    CHECK(getrlimit(RLIMIT_AS, &old) == 0);
+    small = old;
+    small.rlim_cur = (rlim_t)bytes;
+    CHECK(setrlimit(RLIMIT_AS, &small) == 0);
+    pid_t pid = start(words);
+    CHECK(setrlimit(RLIMIT_AS, &old) == 0);
+    return wait_for(pid);
+}
+
+#define LIMITED(bytes, ...) run_limited(bytes, (const char *const[]){__VA_ARGS__, NULL})
+
+TEST(what_does_not_fit_is_refused_and_what_would_is_named)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");
+    fresh_folder();
+    const char *text = text_file(), *run = kept("r");
+    int64_t limit = 400 * 1000000;
+    result *r = LIMITED(limit, "train", "--preset", "small", "--batch", "512", "--threads", "2",
+                        "--corpus", text, "--out", run);
+    check_refused(r, 3, " would fit; --dry-run tells more");
+    CHECK(strstr(r->error, "--batch 128 --accum 4") || strstr(r->error, "--batch 64 --accum 8"));
+    CHECK(!pt_fs_exists(run));
+    r = LIMITED(limit, "train", "--preset", "small", "--batch", "512", "--threads", "2", "--corpus",
+                text, "--dry-run", "--json");
+    CHECK_INT(r->code, 3);
+    const pt_json *json = parsed(r), *ways = pt_json_get(json, "ways");
+    bool fits = true;
+    CHECK(pt_json_get_bool(json, "fits", &fits) && !fits);
+    CHECK(pt_json_get(json, "time")->type == PT_JSON_NULL);
+    CHECK(ways->n_children >= 1);
+    for (const pt_json *w = ways->child; w; w = w->next) {
+        CHECK(number(w, "bytes") <= number(json, "available_bytes"));
+        CHECK(pt_json_get_bool(w, "fits", &fits) && fits);
+    }
+    pt_arena_deinit(&arena);
+    r = LIMITED(limit, "train", "--preset", "small", "--batch", "64", "--accum", "8", "--threads",
+                "2", "--corpus", text, "--out", run, "--steps", "1");
+    CHECK_INT(r->code, 0); /* the advice holds */
+    r = LIMITED(limit, "train", "--preset", "behemoth", "--threads", "2", "--corpus", text, "--out",
+                kept("b"));
+    check_refused(r, 3, "choose a smaller model or --ctx");
+    r = LIMITED(limit, "train", "--preset", "behemoth", "--threads", "2", "--corpus", text, "--out",
+                kept("b"), "--force-memory");
+    check_refused(r, 3, "no memory for"); /* tried all the same */
+}
+
+/* ---- schedules and spikes in the log ---- */
+
+typedef struct log_facts {
+    int64_t steps, marked, spikes, rollbacks, last_step, rolled_to;
+    double lr[401], lr_scale;
+    char did[16], end[256];
+} log_facts;
+
+static void take_line(log_facts *f, const pt_json *json)
+{
+    const char *type = pt_json_get_string(json, "type");
+    bool spike = false;
+    if (strcmp(type, "step") == 0) {
+        f->last_step = (int64_t)number(json, "step");
+        f->lr[f->last_step] = number(json, "lr");
+        f->steps++;
+        f->marked += pt_json_get_bool(json, "spike", &spike) && spike;
+    } else if (strcmp(type, "spike") == 0) {
+        f->spikes++;
+        CHECK(number(json, "loss") > number(json, "limit"));
+        snprintf(f->did, sizeof f->did, "%s", pt_json_get_string(json, "did"));
+    } else if (strcmp(type, "rollback") == 0) {
+        f->rollbacks++;
+        f->lr_scale = number(json, "lr_scale");
+        f->rolled_to = (int64_t)number(json, "to");
+    } else if (strcmp(type, "end") == 0) {
+        snprintf(f->end, sizeof f->end, "%s", pt_json_get_string(json, "how"));
+    }
+}
+
+static void read_log(const char *run, log_facts *f)
+{
+    char path[600], *text = NULL;
+    int64_t size = 0;
+    memset(f, 0, sizeof *f);
+    snprintf(path, sizeof path, "%s/log.jsonl", run);
+    CHECK_OK(pt_fs_read(path, 1 << 20, &text, &size, &err), err);
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        const pt_json *json = NULL;
+        CHECK_OK(pt_json_parse(line, (size_t)(end - line), &arena, &json, &err), err);
+        take_line(f, json);
+    }
+    pt_arena_deinit(&arena);
+    pt_free(text);
+}
+
+TEST(wsd_in_a_run)
+{
+    fresh_folder();
+    const char *run = kept("run");
+    log_facts f;
+    CHECK_INT(RUN("train", "--preset", "tiny", "--corpus", text_file(), "--out", run, "--steps",
+                  "10", "--batch", "2", "--lr", "1e-3", "--min-lr", "1e-4", "--schedule", "wsd",
+                  "--warmup", "2", "--decay-steps", "4", "--decay-shape", "linear", "--quiet")
+                  ->code,
+              0);
+    read_log(run, &f);
+    static const double want[] = {5e-4, 1e-3,    1e-3,   1e-3,    1e-3,
+                                  1e-3, 7.75e-4, 5.5e-4, 3.25e-4, 1e-4};
+    for (int i = 0; i < 10; i++) CHECK_CLOSE(f.lr[i + 1], want[i], 1e-9);
+}
+
+/* A text that one window in a hundred departs from. */
+static const char *odd_text(void)
+{
+    static char path[512], text[6001];
+    for (int i = 0; i < 6000; i++) text[i] = "abcdefgh"[i % 8];
+    for (int i = 0; i < 60; i++) text[2000 + i] = (char)(160 + i * 37 % 90);
+    snprintf(path, sizeof path, "%s", in_folder("odd.txt"));
+    put(path, text, 6000);
+    return path;
+}
+
+static result *train_odd(const char *run, const char *on_spike, const char *steps)
+{
+    return RUN("train", "--corpus", odd_text(), "--out", run, "--layers", "1", "--d-model", "32",
+               "--heads", "2", "--ctx", "8", "--batch", "1", "--steps", steps, "--lr", "1e-2",
+               "--save-every", "20", "--on-spike", on_spike, "--json");
+}
+
+TEST(spikes_are_told_and_change_nothing_by_default)
+{
+    fresh_folder();
+    log_facts off, warn;
+    result *r = train_odd(kept("warn"), "warn", "400");
+    CHECK_INT(r->code, 0);
+    int64_t told = (int64_t)number(parsed(r), "spikes");
+    pt_arena_deinit(&arena);
+    CHECK(strstr(r->error, "loss spike: "));
+    CHECK_INT(train_odd(kept("off"), "off", "400")->code, 0);
+    read_log(in_folder("warn"), &warn);
+    read_log(in_folder("off"), &off);
+    CHECK(warn.spikes >= 1 && warn.spikes == warn.marked && warn.spikes == told);
+    CHECK_STR(warn.did, "warn");
+    CHECK_INT(off.spikes + off.marked, 0);
+    static char a[1 << 20], b[1 << 20];
+    size_t n = read_whole(in_folder("warn/model.tinygpt"), a, sizeof a);
+    size_t m = read_whole(in_folder("off/model.tinygpt"), b, sizeof b);
+    size_t body =
+        100000; /* weights and moments, at the end of the file; more than 8,000 parameters */
+    CHECK(n > body && m > body && memcmp(a + n - body, b + m - body, body) == 0);
+}
+
+TEST(a_spike_stops_a_run_which_can_go_on_without_the_step)
+{
+    fresh_folder();
+    log_facts f;
+    const char *run = kept("run");
+    result *r = train_odd(run, "stop", "400");
+    check_refused(r, 9, "is a spike");
+    read_log(run, &f);
+    CHECK(f.spikes == 1 && f.marked == 1 && f.last_step < 400);
+    CHECK_STR(f.did, "stop");
+    CHECK(strstr(f.end, "is a spike"));
+    char saved[64];
+    snprintf(saved, sizeof saved, "run/checkpoints/step-%08d", (int)f.last_step - 1);
+    CHECK(pt_fs_exists(in_folder(saved)));
+    r = RUN("train", "--resume", run, "--on-spike", "skip");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "this step is left out"));
+    read_log(run, &f);
+    CHECK_INT(f.last_step, 400);
+    CHECK_STR(f.end, "finished");
+}
+
+TEST(a_spike_rolls_a_run_back)
+{
+    fresh_folder();
+    log_facts f;
+    const char *run = kept("run");
+    result *r = train_odd(run, "rollback", "400");
+    CHECK(r->code == 0 || r->code == 9); /* the odd window comes again: three times, then it ends */
+    read_log(run, &f);
+    CHECK(f.rollbacks >= 1 && f.rollbacks <= 3);
+    CHECK(f.steps > f.last_step); /* some were done again */
+    CHECK_INT(f.rolled_to % 20, 0);
+    CHECK_CLOSE(f.lr_scale, f.rollbacks == 1 ? 0.5 : f.rollbacks == 2 ? 0.25 : 0.125, 0);
+    CHECK_CLOSE(f.lr[f.rolled_to + 1], 1e-2 * f.lr_scale, 1e-9);
+}
+
+PT_PROGRAM_TEST_MAIN
