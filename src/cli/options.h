@@ -11,11 +11,19 @@
 typedef enum pt_option_kind {
     PT_OPTION_SWITCH, /* bool *: no value */
     PT_OPTION_TEXT,   /* const char ** */
+    PT_OPTION_LIST,   /* pt_word_list *: may be given several times; in a config file an array of texts */
     PT_OPTION_COUNT,  /* int64_t *: a whole number; 4k and 2m are understood */
     PT_OPTION_SEED,   /* uint64_t *: 0 … 2^64-1 */
     PT_OPTION_REAL,   /* double * */
     PT_OPTION_HEADING /* a line of the help page */
 } pt_option_kind;
+
+#define PT_WORDS_MAX 64
+
+typedef struct pt_word_list {
+    const char *word[PT_WORDS_MAX];
+    int n;
+} pt_word_list;
 
 typedef struct pt_option {
     const char *name; /* without the dashes: "eval-every" */
