@@ -59,21 +59,43 @@ static int open_file(const char *path, struct stat *info)
     return -error;
 }
 
-pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
-                       void *ctx, pt_error *err)
+pt_status pt_fs_feed(const char *path,
+                     pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
+                     void *ctx, pt_error *err)
 {
     struct stat info;
+    pt_status s = PT_OK;
     int fd = open_file(path, &info);
     if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
     char *piece = pt_alloc(64 * 1024);
     int64_t n = piece ? 1 : -ENOMEM;
-    while (n > 0) {
+    while (n > 0 && s == PT_OK) {
         n = pt_fs_call_read(fd, piece, 64 * 1024);
-        if (n > 0) fn(ctx, piece, (size_t)n);
+        if (n > 0) s = fn(ctx, piece, (size_t)n, err);
     }
     pt_free(piece);
     close(fd);
-    return n < 0 ? pt_fs_fail(err, (int)-n, "read", path) : PT_OK;
+    return n < 0 ? pt_fs_fail(err, (int)-n, "read", path) : s;
+}
+
+typedef struct plain_feed {
+    void (*fn)(void *ctx, const void *bytes, size_t n);
+    void *ctx;
+} plain_feed;
+
+static pt_status feed_plain(void *ctx, const void *bytes, size_t n, pt_error *err)
+{
+    (void)err;
+    const plain_feed *to = ctx;
+    to->fn(to->ctx, bytes, n);
+    return PT_OK;
+}
+
+pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
+                       void *ctx, pt_error *err)
+{
+    plain_feed to = {fn, ctx};
+    return pt_fs_feed(path, feed_plain, &to, err);
 }
 
 #define READ_MAX \

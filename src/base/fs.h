@@ -32,6 +32,11 @@ pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *s
 pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
                        void *ctx, pt_error *err);
 
+/* The same, and fn may end it: what is not PT_OK is passed on. */
+pt_status pt_fs_feed(const char *path,
+                     pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
+                     void *ctx, pt_error *err);
+
 /* A regular file that is held open and read a piece at a time, at any place: for data larger than
  * memory, since nothing stays mapped. Another file under the same name changes nothing. Zeroed: closed. */
 typedef struct pt_file_reader {

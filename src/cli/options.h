@@ -18,7 +18,7 @@ typedef enum pt_option_kind {
     PT_OPTION_HEADING /* a line of the help page */
 } pt_option_kind;
 
-#define PT_WORDS_MAX 64
+#define PT_WORDS_MAX 256
 
 typedef struct pt_word_list {
     const char *word[PT_WORDS_MAX];
@@ -39,7 +39,7 @@ typedef struct pt_command_line {
     const char *verb;
     pt_option *options;
     int n_options;
-    const char *positional[4]; /* what was given */
+    const char *positional[PT_WORDS_MAX]; /* what was given */
     int n_positional;
     int most_positional; /* how many the verb takes at most */
     bool help, help_all; /* --help or --help-all was given: print the page and stop */

@@ -211,6 +211,9 @@ static pt_status open_shards(pt_corpus *c, stream *s, pt_corpus_source *source,
         return pt_fail(err, PT_UNSUPPORTED,
                        "%s: tokens of '%s', a vocabulary of %lld; only bytes can be trained on",
                        source->path, last->tokenizer, (long long)last->vocab);
+    source->separator.n = last->n_separator;
+    for (int i = 0; i < last->n_separator; i++)
+        source->separator.bytes[i] = (uint8_t)last->separator[i];
     source->files = folder->n;
     source->n_shards = (int)folder->n;
     source->documents = last->documents;
@@ -252,6 +255,7 @@ static pt_status open_sources(pt_corpus *c, const pt_corpus_options *o, pt_error
         pt_corpus_source *source = &c->source[i];
         stream *to = &c->stream[o->mixed ? i : 0];
         source->path = o->path[i];
+        source->separator = o->separator;
         c->n_sources = i + 1;
         s = pt_shard_folder_is(source->path) ? open_shards(c, to, source, &c->folder[i], err)
                                              : open_texts(c, to, source, err);
@@ -313,8 +317,6 @@ const pt_corpus_source *pt_corpus_sources(const pt_corpus *c, int *n)
     *n = c->n_sources;
     return c->source;
 }
-
-const pt_separator *pt_corpus_separator(const pt_corpus *c) { return &c->separator; }
 
 int64_t pt_corpus_tokens(const pt_corpus *c)
 {

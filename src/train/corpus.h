@@ -32,6 +32,7 @@ typedef struct pt_corpus_source {
     int64_t documents, tokens, bytes; /* bytes: of the files */
     int n_shards;                     /* 0: text */
     char sha256[65];                  /* of its tokens with the separators among them */
+    pt_separator separator;           /* of its documents */
 } pt_corpus_source;
 
 typedef struct pt_corpus pt_corpus;
@@ -44,7 +45,6 @@ void pt_corpus_close(pt_corpus *corpus); /* NULL is fine */
 /* The streams: one, or one for each source of a mix. */
 const pt_tokens *pt_corpus_streams(const pt_corpus *corpus, int *n);
 const pt_corpus_source *pt_corpus_sources(const pt_corpus *corpus, int *n);
-const pt_separator *pt_corpus_separator(const pt_corpus *corpus);
 int64_t pt_corpus_tokens(const pt_corpus *corpus);
 int64_t pt_corpus_memory(const pt_corpus *corpus); /* bytes of text in memory */
 /* One source: its sha256. Several: that of their digests in order, 32 bytes each. The separator between

@@ -171,8 +171,6 @@ pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t sha
 
 void pt_shard_maker_document(pt_shard_maker *m) { m->new_document = true; }
 
-const pt_shard *pt_shard_maker_shard(const pt_shard_maker *m) { return &m->writer.shard; }
-
 static pt_status begin_shard(pt_shard_maker *m, pt_error *err)
 {
     char path[PATH_BYTES];
@@ -228,11 +226,12 @@ pt_status pt_shard_maker_put(pt_shard_maker *m, const void *bytes, int64_t n, pt
     return put_tokens(m, bytes, n, err);
 }
 
-pt_status pt_shard_maker_end(pt_shard_maker *m, pt_error *err)
+pt_status pt_shard_maker_end(pt_shard_maker *m, pt_shard *total, pt_error *err)
 {
     pt_status s = m->file ? end_shard(m, true, err)
                           : pt_fail(err, PT_BAD_INPUT, "there is no text to make shards of");
     if (s == PT_OK) s = pt_fs_place_folder(m->folder, m->path, err);
+    *total = m->writer.shard;
     if (s) pt_shard_maker_discard(m);
     else pt_free(m);
     return s;

@@ -52,10 +52,9 @@ pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t sha
 /* The next bytes begin a document. One without bytes does not count. */
 void pt_shard_maker_document(pt_shard_maker *maker);
 pt_status pt_shard_maker_put(pt_shard_maker *maker, const void *bytes, int64_t n, pt_error *err);
-/* The newest shard, with the totals up to now. */
-const pt_shard *pt_shard_maker_shard(const pt_shard_maker *maker);
-/* Gives the folder its name and frees the maker, also on failure; then nothing is left. BAD_INPUT without any byte. */
-pt_status pt_shard_maker_end(pt_shard_maker *maker, pt_error *err);
+/* Gives the folder its name and frees the maker, also on failure; then nothing is left. *total is what a shard
+ * after the last would say: `index` shards, `first` tokens, documents, sha256. BAD_INPUT without any byte. */
+pt_status pt_shard_maker_end(pt_shard_maker *maker, pt_shard *total, pt_error *err);
 void pt_shard_maker_discard(pt_shard_maker *maker); /* NULL is fine */
 
 #endif
