@@ -17,11 +17,15 @@ typedef struct pt_corpus_choice {
     pt_data data; /* borrows the corpus */
 } pt_corpus_choice;
 
-#define PT_CORPUS_OPTION(choice, help) \
-    {"corpus", PT_OPTION_LIST, &(choice)->paths, "PATH", help, NULL, false}
-#define PT_SEPARATOR_OPTION(choice)                                                            \
-    {"separator", PT_OPTION_TEXT, &(choice)->separator, "S", "between documents, '' for none", \
-     "\\n\\n",    false}
+#define PT_CORPUS_OPTION(choice, help)                                        \
+    {                                                                         \
+        "corpus", PT_OPTION_LIST, &(choice)->paths, "PATH", help, NULL, false \
+    }
+#define PT_SEPARATOR_OPTION(choice)                                                               \
+    {                                                                                             \
+        "separator", PT_OPTION_TEXT, &(choice)->separator, "S", "between documents, '' for none", \
+            "\\n\\n", false                                                                       \
+    }
 
 /* Whether any path was given. */
 pt_status pt_corpus_choice_check(const pt_corpus_choice *choice, pt_error *err);

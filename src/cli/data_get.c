@@ -44,8 +44,7 @@ static pt_status find_text(const char *name, const known_text **out, pt_error *e
     }
     if (*out) return PT_OK;
     const char *near = pt_nearest(name, names, N_TEXTS);
-    if (near)
-        return pt_fail(err, PT_BAD_INPUT, "unknown text '%s': did you mean %s?", name, near);
+    if (near) return pt_fail(err, PT_BAD_INPUT, "unknown text '%s': did you mean %s?", name, near);
     return pt_fail(err, PT_BAD_INPUT, "unknown text '%s': posttrain data get --help lists them",
                    name);
 }
@@ -127,9 +126,8 @@ static pt_status print_got(const getting *g, pt_error *err)
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
     } else {
-        pt_strbuf_printf(&text, "%s %s: %s, %s bytes, sha256 right\n",
-                         g->fetched ? "got" : "kept", g->out, g->text->summary,
-                         pt_grouped(g->text->bytes, bytes));
+        pt_strbuf_printf(&text, "%s %s: %s, %s bytes, sha256 right\n", g->fetched ? "got" : "kept",
+                         g->out, g->text->summary, pt_grouped(g->text->bytes, bytes));
     }
     pt_status s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
@@ -175,7 +173,8 @@ const pt_verb pt_verb_data_get = {
     .summary = "fetches a known text and checks it",
     .usage = "posttrain data get NAME [options]",
     .list = list_texts,
-    .details = "A file that is right already is kept. A transfer that broke off goes on from there when the\n"
+    .details = "A file that is right already is kept. A transfer that broke off goes on from there "
+               "when the\n"
                "command is given again: until it is whole, the file is called FILE.part.\n\n"
                "Example:\n  posttrain data get shakespeare --out data/shakespeare.txt\n",
     .run = run,

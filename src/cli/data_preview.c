@@ -102,8 +102,8 @@ static pt_status write_text(preview *p, pt_strbuf *text, pt_error *err)
         shown sample;
         s = look_at(p, g, &sample, err);
         if (s) break;
-        pt_strbuf_printf(text, "\nsample %lld: %s from byte %s\n" INDENT, (long long)g,
-                         sample.path, pt_grouped(sample.at, a));
+        pt_strbuf_printf(text, "\nsample %lld: %s from byte %s\n" INDENT, (long long)g, sample.path,
+                         pt_grouped(sample.at, a));
         put_window(p, &sample, text);
         pt_strbuf_putc(text, '\n');
     }
@@ -200,7 +200,8 @@ const pt_verb pt_verb_data_preview = {
     .name = "data preview",
     .summary = "what a model will see: totals, split, first windows",
     .usage = "posttrain data preview SOURCE… [options]",
-    .details = "The samples are the first of a run with that seed and context. Where documents are joined,\n"
+    .details = "The samples are the first of a run with that seed and context. Where documents are "
+               "joined,\n"
                "what looks like a separator is shown as ⟨\\n\\n⟩.\n\n"
                "Example:\n  posttrain data preview books/ --ctx 256 --n 2\n",
     .run = run,

@@ -83,7 +83,8 @@ static pt_status print_totals(const sharding *sh, const pt_shard *last, int64_t 
         pt_strbuf_putc(&text, '\n');
     } else {
         pt_strbuf_printf(
-            &text, "%s: %s bytes in %s document%s, %s tokens in %s shard%s\nsha256 %s\n%.1f s, %s/s\n",
+            &text,
+            "%s: %s bytes in %s document%s, %s tokens in %s shard%s\nsha256 %s\n%.1f s, %s/s\n",
             sh->out, pt_grouped(sh->bytes, bytes), pt_grouped(last->documents, documents),
             last->documents == 1 ? "" : "s", pt_grouped(last->first, tokens),
             pt_grouped(last->index, shards), last->index == 1 ? "" : "s", hex, seconds,
@@ -150,7 +151,8 @@ const pt_verb pt_verb_data_shard = {
     .name = "data shard",
     .summary = "text to token shards, for corpora larger than memory",
     .usage = "posttrain data shard INPUT… --out DIR [options]",
-    .details = "Inputs are texts, folders of texts, and - for standard input. A file is a document; between\n"
+    .details = "Inputs are texts, folders of texts, and - for standard input. A file is a "
+               "document; between\n"
                "two stands the separator. A model trained on the shards is the one trained on the\n"
                "text, bit for bit, whatever the size of a shard.\n\n"
                "Example:\n  posttrain data shard books/ --out books.shards\n"
@@ -215,7 +217,8 @@ const pt_verb pt_verb_data_verify = {
     .name = "data verify",
     .summary = "reads token shards whole and checks them",
     .usage = "posttrain data verify DIR [options]",
-    .details = "Training checks the headers of shards only, since that takes no time. This reads all of their\n"
+    .details = "Training checks the headers of shards only, since that takes no time. This reads "
+               "all of their\n"
                "tokens. Exits 5 and names the shard when one is damaged.\n\n"
                "Example:\n  posttrain data verify books.shards\n",
     .run = run_verify,

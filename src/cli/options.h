@@ -11,7 +11,7 @@
 typedef enum pt_option_kind {
     PT_OPTION_SWITCH, /* bool *: no value */
     PT_OPTION_TEXT,   /* const char ** */
-    PT_OPTION_LIST,   /* pt_word_list *: may be given several times; in a config file an array of texts */
+    PT_OPTION_LIST, /* pt_word_list *: may be given several times; in a config file an array of texts */
     PT_OPTION_COUNT,  /* int64_t *: a whole number; 4k and 2m are understood */
     PT_OPTION_SEED,   /* uint64_t *: 0 … 2^64-1 */
     PT_OPTION_REAL,   /* double * */

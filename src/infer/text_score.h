@@ -8,8 +8,8 @@
 #include "text/tokens.h"
 
 typedef struct pt_text_score {
-    pt_scorer *scorer; /* bound; borrowed */
-    pt_tokens text; /* of byte tokens */
+    pt_scorer *scorer;    /* bound; borrowed */
+    pt_tokens text;       /* of byte tokens */
     int64_t rows, tokens; /* of one batch: the model's B and T */
     int64_t next;         /* token where the next window begins */
     bool waiting;

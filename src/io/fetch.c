@@ -49,11 +49,11 @@ static pt_status load(libcurl *c, pt_error *err)
     for (size_t i = 0; i < sizeof names / sizeof *names && !c->library; i++)
         c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     bool whole = c->library != NULL;
-#define CURL_FIND(name)                                                     \
-    if (whole) {                                                            \
-        void *found = dlsym(c->library, "curl_" #name);                     \
-        memcpy(&c->name, &found, sizeof found); /* not a cast in ISO C */    \
-        whole = found != NULL;                                              \
+#define CURL_FIND(name)                                                   \
+    if (whole) {                                                          \
+        void *found = dlsym(c->library, "curl_" #name);                   \
+        memcpy(&c->name, &found, sizeof found); /* not a cast in ISO C */ \
+        whole = found != NULL;                                            \
     }
     CURL_FUNCTIONS(CURL_FIND)
 #undef CURL_FIND
@@ -69,7 +69,7 @@ typedef struct transfer {
     const libcurl *curl;
     CURL *easy;
     pt_part_file *part;
-    int64_t resumed; /* bytes that were there before */
+    int64_t resumed;  /* bytes that were there before */
     pt_status status; /* of our own callbacks */
     pt_error *err;
 } transfer;
@@ -216,8 +216,7 @@ pt_status pt_fetch_file(const pt_fetch *fetch, bool *fetched, pt_error *err)
 {
     bool right = false, there = pt_fs_exists(fetch->path);
     if (fetched) *fetched = false;
-    if (there && !fetch->sha256)
-        return pt_fail(err, PT_EXISTS, "'%s' exists already", fetch->path);
+    if (there && !fetch->sha256) return pt_fail(err, PT_EXISTS, "'%s' exists already", fetch->path);
     pt_status s = there ? check(fetch->path, fetch->sha256, &right, err) : PT_OK;
     if (s || right) return s;
     transfer t = {.fetch = fetch, .err = err};

@@ -5,13 +5,13 @@
 
 /* ---- deflate: RFC 1951 ---- */
 
-#define MAX_BITS 15    /* of a code */
+#define MAX_BITS 15 /* of a code */
 #define MAX_SYMBOLS 288
 #define MAX_COPY 258
 
 /* A canonical Huffman code (section 3.2.2): codes of one length are consecutive numbers. */
 typedef struct code {
-    int count[MAX_BITS + 1];     /* codes of each length */
+    int count[MAX_BITS + 1];      /* codes of each length */
     uint16_t symbol[MAX_SYMBOLS]; /* in the order of their codes */
 } code;
 
@@ -129,8 +129,7 @@ static void fixed_block(inflater *f)
 {
     uint8_t length[MAX_SYMBOLS], distance[30];
     code literals, distances;
-    for (int i = 0; i < MAX_SYMBOLS; i++)
-        length[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+    for (int i = 0; i < MAX_SYMBOLS; i++) length[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
     memset(distance, 5, sizeof distance);
     make_code(&literals, length, MAX_SYMBOLS);
     make_code(&distances, distance, 30);

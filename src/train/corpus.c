@@ -8,10 +8,10 @@
 
 /* A run of tokens that lie in one place. */
 typedef struct segment {
-    int64_t first, n;    /* in the stream */
-    const char *path;    /* NULL: a separator */
-    pt_file_view view;   /* in memory, */
-    pt_file_reader file; /* or in a file of text, */
+    int64_t first, n;           /* in the stream */
+    const char *path;           /* NULL: a separator */
+    pt_file_view view;          /* in memory, */
+    pt_file_reader file;        /* or in a file of text, */
     const pt_shard_file *shard; /* or in a shard */
 } segment;
 

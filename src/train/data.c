@@ -42,8 +42,8 @@ pt_status pt_mixture_fill(const pt_mixture *m, int64_t g, int64_t B, int32_t *id
         int64_t sample;
         const pt_windows *w = &m->source[pt_mixture_source(m, g + b, &sample)];
         int64_t start = w->first + pt_windows_start(w, sample);
-        pt_status s = pt_tokens_window(&w->tokens, start, w->T, ids + b * w->T, targets + b * w->T,
-                                       err);
+        pt_status s =
+            pt_tokens_window(&w->tokens, start, w->T, ids + b * w->T, targets + b * w->T, err);
         if (s) return s;
     }
     return PT_OK;

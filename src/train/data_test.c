@@ -129,7 +129,8 @@ TEST(a_mix_keeps_its_proportions_and_every_source_its_order)
     /* It is mixed, not one source after another. */
     int64_t sample, changes = 0;
     for (int64_t g = 1; g < 1000; g++)
-        changes += pt_mixture_source(&train, g, &sample) != pt_mixture_source(&train, g - 1, &sample);
+        changes +=
+            pt_mixture_source(&train, g, &sample) != pt_mixture_source(&train, g - 1, &sample);
     CHECK(changes > 300);
 }
 
@@ -182,7 +183,8 @@ TEST(shares_are_whole_and_add_up)
 
 TEST(bad_mixes)
 {
-    static const double bad[][2] = {{0, 1}, {-1, 2}, {1, PT_INF}, {1, PT_NAN}, {1, 1e-5}, {1e-9, 1}};
+    static const double bad[][2] = {{0, 1},      {-1, 2},   {1, PT_INF},
+                                    {1, PT_NAN}, {1, 1e-5}, {1e-9, 1}};
     static const int64_t n[PT_SOURCES_MAX + 1] = {100, 100};
     pt_mixture train, validate;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -65,10 +65,11 @@ typedef struct pt_trainer pt_trainer;
 typedef struct pt_trainer_desc {
     pt_model_config config; /* completed */
     pt_train_options options;
-    const pt_data *data;    /* what to learn from; or NULL: this text, */
-    const uint8_t *corpus;  /* of */
-    int64_t corpus_bytes;   /* bytes */
-    int64_t corpus_memory;  /* bytes of the data that lie in memory of ours: they count in the plan */
+    const pt_data *data;   /* what to learn from; or NULL: this text, */
+    const uint8_t *corpus; /* of */
+    int64_t corpus_bytes;  /* bytes */
+    int64_t
+        corpus_memory; /* bytes of the data that lie in memory of ours: they count in the plan */
     pt_train_events events; /* ctx must outlive the trainer */
 } pt_trainer_desc;
 
