@@ -198,18 +198,23 @@ static pt_status check(const char *path, const char *want, bool *right, pt_error
     return s;
 }
 
-/* The part is whole: it becomes the file, or goes. */
-static pt_status settle(pt_part_file *part, const pt_fetch *fetch, pt_error *err)
+/* The part becomes whole and right. What was there before may be of another file: then once more from
+ * the begin. */
+static pt_status obtain(transfer *t, pt_error *err)
 {
+    const char *want = t->fetch->sha256, *path = pt_part_file_path(t->part);
+    int64_t before = pt_part_file_size(t->part);
     bool right = false;
-    pt_status s = check(pt_part_file_path(part), fetch->sha256, &right, err);
-    if (s == PT_OK && right) return pt_part_file_commit(part, err);
-    if (s == PT_OK) s = pt_part_file_restart(part, err);
-    if (s == PT_OK)
-        s = pt_fail(err, PT_CORRUPT, "%s is not what was expected: its sha256 is not %.12s…",
-                    fetch->url, fetch->sha256);
-    pt_part_file_close(part);
-    return s;
+    /* It may have broken off after its last byte. */
+    pt_status s = before && want ? check(path, want, &right, err) : PT_OK;
+    for (int tries = before ? 2 : 1; tries > 0 && s == PT_OK && !right; tries--) {
+        s = transfer_all(t, err);
+        if (s == PT_OK) s = check(path, want, &right, err);
+        if (s == PT_OK && !right) s = pt_part_file_restart(t->part, err);
+    }
+    if (s || right) return s;
+    return pt_fail(err, PT_CORRUPT, "%s is not what was expected: its sha256 is not %.12s…",
+                   t->fetch->url, want);
 }
 
 pt_status pt_fetch_file(const pt_fetch *fetch, bool *fetched, pt_error *err)
@@ -222,14 +227,11 @@ pt_status pt_fetch_file(const pt_fetch *fetch, bool *fetched, pt_error *err)
     transfer t = {.fetch = fetch, .err = err};
     s = pt_part_file_open(&t.part, fetch->path, err);
     if (s) return s;
-    /* It may have broken off after its last byte. */
-    if (pt_part_file_size(t.part) && fetch->sha256)
-        s = check(pt_part_file_path(t.part), fetch->sha256, &right, err);
-    if (s == PT_OK && !right) s = transfer_all(&t, err);
+    s = obtain(&t, err);
     if (s) {
         pt_part_file_close(t.part);
         return s;
     }
     if (fetched) *fetched = true;
-    return settle(t.part, fetch, err);
+    return pt_part_file_commit(t.part, err);
 }
