@@ -79,6 +79,7 @@ static pt_status print_totals(const sharding *sh, const pt_shard *last, int64_t 
         pt_json_i64(&w, "left_out", skipped);
         pt_json_string(&w, "sha256", hex);
         pt_json_double(&w, "seconds", seconds);
+        pt_json_i64(&w, "peak_rss_bytes", pt_peak_rss());
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
     } else {

@@ -1,6 +1,7 @@
 /* Fetching with libcurl, loaded when it is needed. SPDX-License-Identifier: MIT */
 #include "io/fetch.h"
 
+#include "base/fs.h"
 #include "base/fs_part.h"
 #include "base/hash.h"
 

@@ -1,6 +1,7 @@
 /* A corpus from files. SPDX-License-Identifier: MIT */
 #include "train/corpus.h"
 
+#include "base/fs.h"
 #include "text/bytes.h"
 
 #define PIECE_BYTES 4096
