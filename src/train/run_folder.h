@@ -19,7 +19,7 @@ typedef struct pt_run_description {
     int64_t corpus_bytes;
     const char *corpus_sha256; /* hex */
     const pt_corpus *corpus;   /* tells about its sources; or NULL */
-    const double *weight; /* of its sources, in a mix; else NULL */
+    const double *weight;      /* of its sources, in a mix; else NULL */
     const char *device, *isa;
     int threads;
     const pt_json *arguments; /* the options by name, or NULL */
