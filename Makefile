@@ -20,6 +20,7 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DARWIN_C_SOURCE -Isrc $(OPT) 
              -fno-math-errno -fno-trapping-math -ffp-contract=off -pthread $(WARN) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
              $(CFLAGS)
+LIBS := -lm -ldl
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 # Instruction sets for the *_cpu.c kernels. `base` is plain C for any machine. X_strict is X without fused
@@ -36,6 +37,9 @@ ISA_FLAGS_amx := $(ISA_FLAGS_avx512) -mamx-tile -mamx-bf16 -DPT_ISA_avx512=1
 # Those with kernels for activations stored in bf16. amx: the f32 kernels are those of avx512.
 BF16_ISAS := $(filter-out %_strict,$(ISAS)) $(if $(filter avx512,$(ISAS)),amx)
 ISA_DEFS := $(foreach i,$(ISAS) $(filter amx,$(BF16_ISAS)),-DPT_HAVE_ISA_$(i)=1)
+
+# For posttrain data get, where its headers are; the library itself is loaded when it is used.
+CURL_FLAGS := $(shell pkg-config --exists libcurl 2>/dev/null && echo -DPT_HAVE_CURL=1 && pkg-config --cflags libcurl)
 
 SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TESTS := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*_test.c tests/*/*_test.c))
@@ -62,9 +66,10 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
+$(BUILD)/obj/src/io/fetch.o: ALL_CFLAGS += $(CURL_FLAGS)
 $(BUILD)/posttrain: $(CLI_OBJ) $(LIB)
 	@echo "ld $(@F)"
-	@$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 $(LIB): $(LIB_OBJ)
 	@rm -f $@ && echo "ar $(@F)"
 	@ar rcs $@ $^
@@ -91,20 +96,20 @@ define test_rule
 $(notdir $(1:.c=)): $(BUILD)/tests/$(notdir $(1:.c=))
 $(BUILD)/tests/$(notdir $(1:.c=)): $(BUILD)/obj/$(1:.c=.o) $$(LIB)
 	@mkdir -p $$(@D) && echo "ld $$(@F)"
-	@$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lm
+	@$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(LIBS)
 endef
 $(foreach t,$(TESTS),$(eval $(call test_rule,$(t))))
-$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test $(addprefix $(BUILD)/tests/,planning_test resume_test kill_program_test): | $(BUILD)/posttrain
+$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test $(addprefix $(BUILD)/tests/,planning_test resume_test kill_program_test data_cli_test): | $(BUILD)/posttrain
 .PHONY: test-programs
 test-programs: $(TEST_BIN)
 
 # A fuzz target with a main that replays files, for any compiler; and with libFuzzer, for clang.
 $(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/%.o $(BUILD)/obj/fuzz/replay.o $(LIB)
 	@mkdir -p $(@D) && echo "ld $(@F)"
-	@$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 $(BUILD)/libfuzzer/%: $(BUILD)/obj/fuzz/%.o $(LIB)
 	@mkdir -p $(@D) && echo "ld $(@F)"
-	@$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+	@$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 .SECONDARY: $(call obj,$(wildcard fuzz/*.c),)
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
@@ -144,6 +149,10 @@ fault: ## break a run at every call and kill it 50 times, for minutes
 	@$(MAKE) --no-print-directory all test-programs
 	@FAULT=long TEST_TIMEOUT=1800 tools/run-tests $(addprefix $(BUILD)/tests/,$(filter $(notdir \
 	    $(patsubst %.c,%,$(wildcard tests/fault/*_test.c))),$(notdir $(TESTS:.c=))))
+
+.PHONY: soak-data
+soak-data: all ## train on 3 GB of shards: memory bounded, shard size without effect (minutes, 6 GB of disk)
+	@tools/soak-data $(BUILD)/posttrain $(SOAK_BYTES)
 
 # ---- what a change must pass as well: warnings, sanitizers, fuzz corpora, style ----
 

@@ -110,9 +110,8 @@ static void check_windows(const golden *g, loaded *l)
     for (const pt_json *w = pt_json_get(g->json, "windows")->child; w; w = w->next, n++) {
         const char *text = pt_json_get_string(w, "text");
         pt_text_score score;
-        CHECK_OK(pt_text_score_begin(&score, l->scorer, l->model, (const uint8_t *)text,
-                                     (int64_t)strlen(text), &err),
-                 err);
+        pt_tokens tokens = pt_tokens_of_bytes((const uint8_t *)text, (int64_t)strlen(text));
+        CHECK_OK(pt_text_score_begin(&score, l->scorer, l->model, tokens, &err), err);
         pt_status s = PT_PENDING;
         while (s == PT_PENDING) s = pt_text_score_poll(&score, &err);
         CHECK_OK(s, err);

@@ -59,21 +59,43 @@ static int open_file(const char *path, struct stat *info)
     return -error;
 }
 
-pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
-                       void *ctx, pt_error *err)
+pt_status pt_fs_feed(const char *path,
+                     pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
+                     void *ctx, pt_error *err)
 {
     struct stat info;
+    pt_status s = PT_OK;
     int fd = open_file(path, &info);
     if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
     char *piece = pt_alloc(64 * 1024);
     int64_t n = piece ? 1 : -ENOMEM;
-    while (n > 0) {
+    while (n > 0 && s == PT_OK) {
         n = pt_fs_call_read(fd, piece, 64 * 1024);
-        if (n > 0) fn(ctx, piece, (size_t)n);
+        if (n > 0) s = fn(ctx, piece, (size_t)n, err);
     }
     pt_free(piece);
     close(fd);
-    return n < 0 ? pt_fs_fail(err, (int)-n, "read", path) : PT_OK;
+    return n < 0 ? pt_fs_fail(err, (int)-n, "read", path) : s;
+}
+
+typedef struct plain_feed {
+    void (*fn)(void *ctx, const void *bytes, size_t n);
+    void *ctx;
+} plain_feed;
+
+static pt_status feed_plain(void *ctx, const void *bytes, size_t n, pt_error *err)
+{
+    (void)err;
+    const plain_feed *to = ctx;
+    to->fn(to->ctx, bytes, n);
+    return PT_OK;
+}
+
+pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
+                       void *ctx, pt_error *err)
+{
+    plain_feed to = {fn, ctx};
+    return pt_fs_feed(path, feed_plain, &to, err);
 }
 
 #define READ_MAX \
@@ -145,11 +167,57 @@ pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *s
     return PT_OK;
 }
 
+/* ---- pieces of a file ---- */
+pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *err)
+{
+    *out = (pt_file_reader){0};
+    struct stat info;
+    /* Without waiting for a writer, should it be a pipe. */
+    int fd = pt_fs_call_open(path, O_RDONLY | O_NONBLOCK);
+    if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
+    int error = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
+    if (!error && S_ISREG(info.st_mode)) {
+        *out = (pt_file_reader){.handle = fd + 1, .size = (int64_t)info.st_size};
+        return PT_OK;
+    }
+    close(fd);
+    if (error) return pt_fs_fail(err, error, "open", path);
+    return pt_fail(err, PT_IO, "cannot open '%s': it is no regular file", path);
+}
+
+pt_status pt_file_reader_read(const pt_file_reader *reader, const char *path, int64_t offset,
+                              void *bytes, int64_t n, pt_error *err)
+{
+    char *at = bytes;
+    while (n > 0) {
+        ssize_t got = pread(reader->handle - 1, at, (size_t)n, (off_t)offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return pt_fs_fail(err, errno, "read", path);
+        if (got == 0)
+            return pt_fail(err, PT_IO, "'%s' ends at byte %lld: it was cut while it was in use",
+                           path, (long long)offset);
+        at += got, offset += got, n -= got;
+    }
+    return PT_OK;
+}
+
+void pt_file_reader_close(pt_file_reader *reader)
+{
+    if (reader->handle) close(reader->handle - 1);
+    *reader = (pt_file_reader){0};
+}
+
 /* ---- questions ---- */
 bool pt_fs_exists(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0;
+}
+
+bool pt_fs_is_link(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
 }
 
 bool pt_fs_is_folder(const char *path)

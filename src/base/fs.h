@@ -32,7 +32,27 @@ pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *s
 pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
                        void *ctx, pt_error *err);
 
+/* The same, and fn may end it: what is not PT_OK is passed on. */
+pt_status pt_fs_feed(const char *path,
+                     pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
+                     void *ctx, pt_error *err);
+
+/* A regular file that is held open and read a piece at a time, at any place: for data larger than
+ * memory, since nothing stays mapped. Another file under the same name changes nothing. Zeroed: closed. */
+typedef struct pt_file_reader {
+    int handle; /* 0: closed */
+    int64_t size;
+} pt_file_reader;
+/* Errors: NOT_FOUND, IO (also for what is no regular file, or when too many files are open). */
+pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *err);
+/* Exactly n bytes from `offset` (>= 0). IO when there are fewer, as in a file that was cut meanwhile. `path` is
+ * for the message. */
+pt_status pt_file_reader_read(const pt_file_reader *reader, const char *path, int64_t offset,
+                              void *bytes, int64_t n, pt_error *err);
+void pt_file_reader_close(pt_file_reader *reader);
+
 bool pt_fs_exists(const char *path);
+bool pt_fs_is_link(const char *path); /* a symbolic link, also one that leads nowhere */
 bool pt_fs_is_folder(const char *path);
 /* Bytes of a regular file, -1 if there is none. */
 int64_t pt_fs_size(const char *path);
@@ -55,6 +75,12 @@ pt_status pt_fs_rename(const char *from, const char *to, pt_error *err);
  * so the sharing is invisible. A symbolic link at `to` is replaced. On failure `to` is as it was, or,
  * when only the fsync of its folder failed, new. */
 pt_status pt_fs_publish(const char *from, const char *to, pt_error *err);
+/* Makes an empty folder beside `path` for what will become `path`, and writes its name, .NAME.PID.N.tmp, into out.
+ * Missing parents are made. Errors: NOT_FOUND, IO (also for a name too long). */
+pt_status pt_fs_temp_folder(const char *path, char *out, size_t cap, pt_error *err);
+/* Gives the folder `from` the name `to` in one step. An empty folder at `to` is replaced; EXISTS when
+ * anything else is there. */
+pt_status pt_fs_place_folder(const char *from, const char *to, pt_error *err);
 /* Free bytes for this user on the file system that holds path (or its nearest existing parent); -1 unknown. */
 int64_t pt_fs_free_bytes(const char *path);
 /* dir + "/" + name into out; false when it does not fit. */

@@ -43,6 +43,32 @@ pt_status pt_fs_make_folder(const char *path, pt_error *err)
     return PT_OK;
 }
 
+pt_status pt_fs_temp_folder(const char *path, char *out, size_t cap, pt_error *err)
+{
+    char plain[PT_FS_PATH_MAX], name[PT_FS_PATH_MAX], parent[PT_FS_PATH_MAX];
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') n--;
+    if (n >= sizeof plain) return pt_fs_fail(err, ENAMETOOLONG, "make folder", path);
+    memcpy(plain, path, n);
+    plain[n] = '\0';
+    size_t len = pt_fs_temp_name(name, plain) ? strlen(name) : cap;
+    if (len >= cap || !pt_fs_parent(parent, plain))
+        return pt_fs_fail(err, ENAMETOOLONG, "make folder", path);
+    memcpy(out, name, len + 1);
+    pt_status s = pt_fs_make_folder(parent, err);
+    if (s) return s;
+    return mkdir(out, 0777) == 0 ? PT_OK : pt_fs_fail(err, errno, "make folder", path);
+}
+
+pt_status pt_fs_place_folder(const char *from, const char *to, pt_error *err)
+{
+    int error = pt_fs_call_rename(from, to);
+    if (error == ENOTEMPTY || error == EEXIST || error == ENOTDIR)
+        return pt_fail(err, PT_EXISTS, "'%s' exists already", to);
+    if (!error) error = pt_fs_call_sync_parent(to);
+    return error ? pt_fs_fail(err, error, "rename folder to", to) : PT_OK;
+}
+
 /* ---- listing ---- */
 typedef struct name_list {
     char *bytes; /* the names, each with its NUL */

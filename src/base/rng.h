@@ -19,6 +19,8 @@ typedef enum pt_rng_stream {
     PT_STREAM_DROPOUT = 3,  /* substream: site */
     PT_STREAM_SAMPLE = 4,   /* counter: token position */
     PT_STREAM_VALIDATE = 5, /* as BATCH, for the validation windows */
+    PT_STREAM_MIX = 6,      /* which source a sample comes from: see train/data.h */
+    PT_STREAM_MIX_VALIDATE = 7,
     PT_STREAM_TEST = 100
 } pt_rng_stream;
 

@@ -42,7 +42,7 @@ pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const p
                             .options = options,
                             .corpus = steps->corpus,
                             .corpus_bytes = CORPUS_BYTES,
-                            .corpus_in_memory = true,
+                            .corpus_memory = CORPUS_BYTES,
                             .events = {.ctx = steps, .step = on_step}};
     pt_status s = pt_trainer_new(&steps->trainer, device, &desc, err);
     if (s == PT_OK) s = pt_trainer_begin(steps->trainer, pt_device_cpu_pool(device), err);

@@ -1,20 +1,21 @@
 /* posttrain eval: the loss of a model on a text. SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 #include "base/platform.h"
+#include "cli/corpus.h"
 #include "cli/loaded.h"
 #include "infer/text_score.h"
 
 typedef struct eval_options {
     pt_device_choice device;
-    const char *corpus;
+    pt_corpus_choice corpus;
     int64_t batch;
     bool json;
 } eval_options;
 
-static pt_status score_text(pt_loaded *l, const pt_file_view *text, pt_score *total, pt_error *err)
+static pt_status score_text(pt_loaded *l, const pt_tokens *text, pt_score *total, pt_error *err)
 {
     pt_text_score score;
-    pt_status s = pt_text_score_begin(&score, l->scorer, l->model, text->data, text->size, err);
+    pt_status s = pt_text_score_begin(&score, l->scorer, l->model, *text, err);
     if (s) return s;
     bool terminal = pt_stderr_is_terminal();
     double shown = pt_clock_seconds();
@@ -22,7 +23,7 @@ static pt_status score_text(pt_loaded *l, const pt_file_view *text, pt_score *to
         s = pt_text_score_poll(&score, err);
         if (!terminal || pt_clock_seconds() - shown < 0.5) continue;
         shown = pt_clock_seconds();
-        pt_say("\r%3.0f %%", 100.0 * (double)score.next / (double)text->size);
+        pt_say("\r%3.0f %%", 100.0 * (double)score.next / (double)text->n);
     } while (s == PT_PENDING);
     if (terminal) pt_say("\r      \r");
     *total = score.total;
@@ -33,6 +34,8 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
                         double seconds, pt_error *err)
 {
     double loss = pt_score_loss(total);
+    char corpus[512];
+    pt_corpus_choice_name(&o->corpus, corpus, sizeof corpus);
     pt_strbuf text = {0};
     if (o->json) {
         pt_json_writer w = pt_json_writer_begin(&text, 0);
@@ -43,7 +46,7 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
         pt_json_i64(&w, "tokens", total->n_targets);
         pt_json_double(&w, "seconds", seconds);
         pt_json_string(&w, "model", model);
-        pt_json_string(&w, "corpus", o->corpus);
+        pt_json_string(&w, "corpus", corpus);
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
     } else {
@@ -63,7 +66,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     eval_options o = {.device = {.device = "cpu"}, .batch = 16};
     pt_option options[] = {
-        {"corpus", PT_OPTION_TEXT, &o.corpus, "FILE", "the text to score", NULL, false},
+        PT_CORPUS_OPTION(&o.corpus, "the text to score, as train takes it"),
+        PT_SEPARATOR_OPTION(&o.corpus),
         {"batch", PT_OPTION_COUNT, &o.batch, "N", "windows per batch", NULL, false},
         PT_DEVICE_OPTIONS(&o.device),
         {"json", PT_OPTION_SWITCH, &o.json, NULL, "one JSON object on stdout", NULL, false},
@@ -74,29 +78,27 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
     pt_loaded loaded = {0};
-    pt_file_view text = {0};
     pt_score total = {0};
     s = pt_need_model(&line, err);
-    if (s == PT_OK && !o.corpus) s = pt_fail(err, PT_BAD_INPUT, "which text? give --corpus FILE");
     if (s == PT_OK && (o.batch < 1 || o.batch > 65536))
         s = pt_fail(err, PT_BAD_INPUT, "--batch is %lld, it must be 1 to 65536",
                     (long long)o.batch);
-    if (s == PT_OK) s = pt_file_view_read(&text, o.corpus, err);
+    if (s == PT_OK) s = pt_corpus_choice_open(&o.corpus, err);
     pt_loaded_options open = {
         .path = line.positional[0], .choice = &o.device, .batch = o.batch, .scorer = true};
     if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
     double start = pt_clock_seconds();
-    if (s == PT_OK) s = score_text(&loaded, &text, &total, err);
+    if (s == PT_OK) s = score_text(&loaded, o.corpus.data.source, &total, err);
     if (s == PT_OK) s = report(&o, line.positional[0], &total, pt_clock_seconds() - start, err);
     pt_loaded_close(&loaded);
-    pt_file_view_close(&text);
+    pt_corpus_choice_close(&o.corpus);
     return s;
 }
 
 const pt_verb pt_verb_eval = {
     .name = "eval",
     .summary = "the loss of a model on a text",
-    .usage = "posttrain eval MODEL --corpus FILE [options]",
+    .usage = "posttrain eval MODEL --corpus PATH [options]",
     .details = "Every byte but the first is scored exactly once, in consecutive windows of the\n"
                "model's context; the last short window is included.\n\n"
                "Example:\n  posttrain eval runs/first/model.tinygpt --corpus held-out.txt\n",

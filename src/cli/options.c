@@ -82,12 +82,24 @@ static bool parse_real(const char *text, double *out)
     return n && pt_decimal_to_double(text, n, out) == n && *out >= -DBL_MAX && *out <= DBL_MAX;
 }
 
+static pt_status add_word(const pt_option *o, const char *word, pt_error *err)
+{
+    pt_word_list *list = o->target;
+    if (list->n == PT_WORDS_MAX)
+        return pt_fail(err, PT_BAD_INPUT, "--%s is given more than %d times", o->name,
+                       PT_WORDS_MAX);
+    list->word[list->n++] = word;
+    return PT_OK;
+}
+
 static pt_status set_value(pt_option *o, const char *value, pt_error *err)
 {
     const char *wanted = "a whole number";
+    pt_status s = PT_OK;
     bool ok = true;
     switch (o->kind) {
     case PT_OPTION_TEXT: *(const char **)o->target = value; break;
+    case PT_OPTION_LIST: s = add_word(o, value, err); break;
     case PT_OPTION_COUNT: ok = parse_count(value, o->target); break;
     case PT_OPTION_SEED:
         wanted = "a whole number from 0";
@@ -102,7 +114,7 @@ static pt_status set_value(pt_option *o, const char *value, pt_error *err)
     }
     if (!ok) return pt_fail(err, PT_BAD_INPUT, "--%s needs %s, not '%s'", o->name, wanted, value);
     o->set = true;
-    return PT_OK;
+    return s;
 }
 
 static pt_status unknown_option(const pt_command_line *line, const char *word, pt_error *err)
@@ -178,9 +190,21 @@ pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_erro
     return PT_OK;
 }
 
+static bool is_text(const pt_json *value)
+{
+    return value->type == PT_JSON_STRING && strlen(value->text) == value->text_len;
+}
+
 static pt_status set_from_json(pt_option *o, const pt_json *value, const char *path, pt_error *err)
 {
-    bool text = value->type == PT_JSON_STRING && strlen(value->text) == value->text_len;
+    bool text = is_text(value), texts = o->kind == PT_OPTION_LIST && value->type == PT_JSON_ARRAY;
+    for (const pt_json *v = value->child; texts && v; v = v->next) texts = is_text(v);
+    if (texts) {
+        pt_status s = PT_OK;
+        for (const pt_json *v = value->child; v && s == PT_OK; v = v->next)
+            s = set_value(o, v->text, err);
+        return s;
+    }
     if (o->kind == PT_OPTION_SWITCH && value->type == PT_JSON_BOOL) {
         *(bool *)o->target = value->boolean;
         o->set = true;
@@ -232,6 +256,14 @@ static const char *key_of(const char *name, char out[64])
     return out;
 }
 
+static void record_list(const pt_word_list *list, const char *key, pt_json_writer *w)
+{
+    if (!list->n) return;
+    pt_json_begin_array(w, key);
+    for (int i = 0; i < list->n; i++) pt_json_string(w, NULL, list->word[i]);
+    pt_json_end_array(w);
+}
+
 static void record_value(const pt_option *o, pt_json_writer *w)
 {
     char key[64], seed[32];
@@ -240,6 +272,7 @@ static void record_value(const pt_option *o, pt_json_writer *w)
     case PT_OPTION_TEXT:
         if (*(const char **)o->target) pt_json_string(w, key, *(const char **)o->target);
         break;
+    case PT_OPTION_LIST: record_list(o->target, key, w); break;
     case PT_OPTION_COUNT: pt_json_i64(w, key, *(const int64_t *)o->target); break;
     case PT_OPTION_SEED: /* a string, as it has 64 bits */
         pt_format(seed, sizeof seed, "%llu", (unsigned long long)*(const uint64_t *)o->target);

@@ -11,11 +11,19 @@
 typedef enum pt_option_kind {
     PT_OPTION_SWITCH, /* bool *: no value */
     PT_OPTION_TEXT,   /* const char ** */
+    PT_OPTION_LIST, /* pt_word_list *: may be given several times; in a config file an array of texts */
     PT_OPTION_COUNT,  /* int64_t *: a whole number; 4k and 2m are understood */
     PT_OPTION_SEED,   /* uint64_t *: 0 … 2^64-1 */
     PT_OPTION_REAL,   /* double * */
     PT_OPTION_HEADING /* a line of the help page */
 } pt_option_kind;
+
+#define PT_WORDS_MAX 256
+
+typedef struct pt_word_list {
+    const char *word[PT_WORDS_MAX];
+    int n;
+} pt_word_list;
 
 typedef struct pt_option {
     const char *name; /* without the dashes: "eval-every" */
@@ -31,7 +39,7 @@ typedef struct pt_command_line {
     const char *verb;
     pt_option *options;
     int n_options;
-    const char *positional[4]; /* what was given */
+    const char *positional[PT_WORDS_MAX]; /* what was given */
     int n_positional;
     int most_positional; /* how many the verb takes at most */
     bool help, help_all; /* --help or --help-all was given: print the page and stop */

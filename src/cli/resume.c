@@ -1,8 +1,6 @@
 /* Going on with a run: its options, its corpus, its device. SPDX-License-Identifier: MIT */
 #include "cli/resume.h"
 
-#include "base/hash.h"
-
 /* What may change without a change of the curve: how it is computed, looked at and kept; and the path of the
  * corpus, whose bytes are compared instead. And what to do about a spike, which is how a run goes on that ended at one. */
 static const char *const may_change[] = {
@@ -34,6 +32,7 @@ static pt_status compare(const pt_train_arguments *a, const pt_json *now, const 
         const pt_json *given = pt_option_recorded(now, o->name);
         const pt_json *was = pt_option_recorded(run, o->name);
         if (o->kind == PT_OPTION_HEADING || !o->set || !given) continue;
+        if (o->kind == PT_OPTION_LIST) continue; /* paths, whose bytes are compared */
         if (strcmp(shown(given), shown(was)) == 0) continue;
         if (strcmp(o->name, "steps") == 0 && !constant)
             return pt_fail(err, PT_BAD_INPUT,
@@ -81,7 +80,7 @@ pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
     a->out = a->resume;
     if (!pt_fs_join(path, sizeof path, a->resume, "run.json"))
         return pt_fail(err, PT_BAD_INPUT, "the path of --resume is too long");
-    if (!pt_fs_exists(path) && a->corpus) return PT_OK;
+    if (!pt_fs_exists(path) && a->corpus.paths.n) return PT_OK;
     if (!pt_fs_exists(path))
         return pt_fail(err, PT_NOT_FOUND,
                        "%s holds no run to go on with: begin one with --corpus FILE", a->resume);
@@ -91,21 +90,21 @@ pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
     return s ? s : pt_options_config(&a->line, a->previous, path, err);
 }
 
-pt_status pt_resume_check_corpus(const pt_train_arguments *a, const uint8_t *bytes, int64_t n,
-                                 pt_error *err)
+pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
 {
     const pt_json *corpus = pt_json_get(a->previous, "corpus");
     const char *want = pt_json_get_string(corpus, "sha256");
-    int64_t size = -1;
-    char hex[65];
+    const char *have = pt_corpus_sha256(a->corpus.corpus);
+    int64_t size = -1, n = pt_corpus_tokens(a->corpus.corpus);
+    char name[100];
+    pt_corpus_choice_name(&a->corpus, name, sizeof name);
     if (!pt_json_get_i64(corpus, "bytes", &size) || size != n)
-        return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes, the run's text has %lld", a->corpus,
+        return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes, the run's text has %lld", name,
                        (long long)n, (long long)size);
-    pt_sha256_hex(bytes, (size_t)n, hex);
-    if (want && strcmp(want, hex) == 0) return PT_OK;
+    if (want && strcmp(want, have) == 0) return PT_OK;
     return pt_fail(err, PT_BAD_INPUT,
-                   "%s is not the run's text: its sha256 is %.16s…, the run's is %.16s…", a->corpus,
-                   hex, want ? want : "missing");
+                   "%s is not the run's text: its sha256 is %.16s…, the run's is %.16s…", name,
+                   have, want ? want : "missing");
 }
 
 pt_status pt_resume_device(const pt_train_arguments *a, pt_device **out, pt_error *err)

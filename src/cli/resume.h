@@ -9,9 +9,8 @@
  * run.json is one where the run is to begin, if --corpus is given. BAD_INPUT when an option is given that contradicts
  * the run and is none of those that may change, naming both values. */
 pt_status pt_resume_arguments(pt_train_arguments *arguments, pt_error *err);
-/* That these are the bytes that the run learns from. BAD_INPUT naming both sizes or checksums. */
-pt_status pt_resume_check_corpus(const pt_train_arguments *arguments, const uint8_t *bytes,
-                                 int64_t n, pt_error *err);
+/* That the open corpus is what the run learns from. BAD_INPUT naming both sizes or checksums. */
+pt_status pt_resume_check_corpus(const pt_train_arguments *arguments, pt_error *err);
 /* The run's device, with the instruction set that it began with where this machine has it; says so where the
  * bits will not be the same. */
 pt_status pt_resume_device(const pt_train_arguments *arguments, pt_device **out, pt_error *err);

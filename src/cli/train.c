@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/platform.h"
 #include "cli/cli.h"
+#include "cli/corpus.h"
 #include "cli/dry_run.h"
 #include "cli/progress.h"
 #include "cli/recipe.h"
@@ -14,7 +15,6 @@
 
 typedef struct train_verb {
     pt_train_arguments args;
-    pt_file_view text;
     pt_device *device;
     pt_trainer_desc desc;
     pt_trainer *trainer;
@@ -115,17 +115,17 @@ static pt_status prepare(train_verb *v, pt_error *err)
                                            .sampled = on_sampled,
                                            .save_begin = on_save_begin,
                                            .save_end = on_save_end}};
-    pt_status s = pt_file_view_read(&v->text, v->args.corpus, err);
-    if (s == PT_OK && v->args.previous)
-        s = pt_resume_check_corpus(&v->args, v->text.data, v->text.size, err);
+    char name[160];
+    v->args.corpus.quiet = v->args.quiet;
+    pt_status s = pt_corpus_choice_open(&v->args.corpus, err);
+    if (s == PT_OK && v->args.previous) s = pt_resume_check_corpus(&v->args, err);
     if (s == PT_OK) s = pt_resume_device(&v->args, &v->device, err);
     if (s) return s;
-    v->desc.corpus = v->text.data;
-    v->desc.corpus_bytes = v->text.size;
-    v->desc.corpus_in_memory = !v->text.mapped;
+    v->desc.data = &v->args.corpus.data;
+    v->desc.corpus_memory = pt_corpus_memory(v->args.corpus.corpus);
     s = pt_trainer_new(&v->trainer, v->device, &v->desc, err);
-    if (s && err && pt_str_starts(err->message, "the corpus has"))
-        pt_error_prefix(err, "%s", v->args.corpus);
+    pt_corpus_choice_name(&v->args.corpus, name, sizeof name);
+    if (s && err && pt_str_starts(err->message, "the corpus has")) pt_error_prefix(err, "%s", name);
     return s;
 }
 
@@ -155,9 +155,11 @@ static pt_status describe_run(train_verb *v, const char *command, pt_error *err)
     pt_run_description description = {
         .command = command,
         .preset = pt_train_arguments_shape(&v->args),
-        .corpus_path = v->args.corpus,
-        .corpus_bytes = v->text.size,
-        .corpus = v->text.data,
+        .corpus_path = v->args.corpus.paths.word[0],
+        .corpus_bytes = pt_corpus_tokens(v->args.corpus.corpus),
+        .corpus_sha256 = pt_corpus_sha256(v->args.corpus.corpus),
+        .corpus = v->args.corpus.corpus,
+        .weight = v->args.corpus.data.weight,
         .device = v->device->name,
         .isa = v->device->detail,
         .threads = pt_pool_threads(pt_device_pool(v->device)),
@@ -224,15 +226,13 @@ static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
 
 static void greet(const train_verb *v)
 {
-    char n[32], bytes[32], memory[32];
+    char n[32], memory[32];
     const pt_model_config *m = &v->args.model;
     pt_say_overrides(&v->args);
     pt_say("%s: %s parameters (%lld layers, width %lld, %lld heads, context %lld)\n",
            pt_train_arguments_shape(&v->args), pt_grouped(pt_trainer_n_params(v->trainer), n),
            (long long)m->n_layers, (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
-    pt_say("%s: %s bytes%s\n", v->args.corpus, pt_grouped(v->text.size, bytes),
-           pt_trainer_validates(v->trainer) ? ", the last tenth held out"
-                                            : ", too short to hold a part out: no validation loss");
+    pt_corpus_choice_say(&v->args.corpus, pt_trainer_validates(v->trainer));
     const pt_train_options *t = &v->args.train;
     pt_say("%lld steps of %lld x %lld tokens%s, learning rate %g %s, seed %llu\n",
            (long long)t->steps, (long long)(t->batch * t->accum), (long long)m->ctx,
@@ -324,7 +324,7 @@ static void release(train_verb *v)
     pt_trainer_free(v->trainer);
     pt_run_folder_free(v->run);
     pt_device_free(v->device);
-    pt_file_view_close(&v->text);
+    pt_corpus_choice_close(&v->args.corpus);
     pt_train_arguments_deinit(&v->args);
 }
 
@@ -344,7 +344,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 const pt_verb pt_verb_train = {
     .name = "train",
     .summary = "a model from scratch, from a text",
-    .usage = "posttrain train --corpus FILE --out DIR [options]\n"
+    .usage = "posttrain train --corpus PATH --out DIR [options]\n"
              "       posttrain train --resume DIR",
     .list = pt_train_list_presets,
     .details = "Example:\n"

@@ -21,7 +21,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
     pt_train_options *t = &a->train;
     pt_model_config *m = &a->model;
     const pt_option table[] = {
-        {"corpus", PT_OPTION_TEXT, &a->corpus, "FILE", "the text to learn from", NULL, false},
+        PT_CORPUS_OPTION(&a->corpus, "a text, a folder of texts or shards, - for standard input; "
+                                     "several are joined"),
         {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
         {"resume", PT_OPTION_TEXT, &a->resume, "DIR", "go on with the run in DIR", NULL, false},
         {"preset", PT_OPTION_TEXT, &a->preset, "P", "size of the model, see below", "small", false},
@@ -46,6 +47,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"config", PT_OPTION_TEXT, &a->config_path, "FILE", "these options as JSON", NULL, false},
         PT_DEVICE_OPTIONS(&a->device_choice),
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
+        PT_SEPARATOR_OPTION(&a->corpus),
+        {"mix", PT_OPTION_TEXT, &a->corpus.mix, "W,W", "weights: mix the corpora", "join", false},
         {"regime", PT_OPTION_TEXT, &a->regime, "R",
          "of --depth: chinchilla (20 tokens a parameter) or overtrained (40)", "chinchilla", false},
         {"schedule", PT_OPTION_TEXT, &a->schedule, "S", "constant, cosine or wsd", "constant",
@@ -193,9 +196,8 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     if (s) return s;
     pt_model_config_complete(&a->model);
     if (a->recipe) return set_choices(a, err);
-    if (!a->corpus)
-        return pt_fail(err, PT_BAD_INPUT,
-                       "which text? give --corpus FILE (make corpus fetches Moby-Dick)");
+    s = pt_corpus_choice_check(&a->corpus, err);
+    if (s) return s;
     if (a->keep < 0)
         return pt_fail(err, PT_BAD_INPUT, "--keep is %lld, it must be 0 (all) or more",
                        (long long)a->keep);

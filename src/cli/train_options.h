@@ -4,6 +4,7 @@
 #define PT_CLI_TRAIN_OPTIONS_H
 
 #include "cli/cli.h"
+#include "cli/corpus.h"
 #include "train/options.h"
 #include "train/recipe.h"
 
@@ -20,9 +21,10 @@ typedef struct pt_depth_choice {
  * not move after init. Texts are borrowed from argv or from the config file, which is kept here. */
 typedef struct pt_train_arguments {
     pt_device_choice device_choice;
-    const char *preset, *corpus, *out, *init, *schedule, *decay_shape, *on_spike, *recompute,
-        *dtype, *config_path, *resume;
+    const char *preset, *out, *init, *schedule, *decay_shape, *on_spike, *recompute, *dtype,
+        *config_path, *resume;
     const char *regime;
+    pt_corpus_choice corpus;
     int64_t depth; /* 0 = not given */
     pt_depth_choice wanted;
     int64_t keep; /* checkpoints */

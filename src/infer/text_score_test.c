@@ -39,7 +39,9 @@ static const uint8_t *text(void)
 
 static pt_score score_text(fixture *f, int64_t n)
 {
-    CHECK_OK(pt_text_score_begin(&f->score, f->scorer, f->m.model, text(), n, &err), err);
+    CHECK_OK(
+        pt_text_score_begin(&f->score, f->scorer, f->m.model, pt_tokens_of_bytes(text(), n), &err),
+        err);
     pt_status s = PT_PENDING;
     while (s == PT_PENDING) s = pt_text_score_poll(&f->score, &err);
     CHECK_OK(s, err);
@@ -104,7 +106,9 @@ TEST(one_batch_a_poll_and_no_allocation)
     fixture f;
     open_fixture(&f, "cpu", 2, 256);
     int64_t before = pt_alloc_count();
-    CHECK_OK(pt_text_score_begin(&f.score, f.scorer, f.m.model, text(), 4 * T + 2, &err), err);
+    CHECK_OK(pt_text_score_begin(&f.score, f.scorer, f.m.model,
+                                 pt_tokens_of_bytes(text(), 4 * T + 2), &err),
+             err);
     for (int64_t batch = 0; batch < 3; batch++) { /* 5 windows, two at a time */
         CHECK_INT(f.score.total.n_targets, batch ? 2 * T * (batch - 1) : 0);
         CHECK_INT(pt_text_score_poll(&f.score, &err), PT_PENDING);
@@ -121,13 +125,16 @@ TEST(texts_without_a_loss_are_refused)
     open_fixture(&f, "ref", 2, 256);
     for (int64_t n = -1; n < 2; n++) {
         memset(&err, 0, sizeof err);
-        CHECK_INT(pt_text_score_begin(&f.score, f.scorer, f.m.model, text(), n, &err),
-                  PT_BAD_INPUT);
+        CHECK_INT(
+            pt_text_score_begin(&f.score, f.scorer, f.m.model, pt_tokens_of_bytes(text(), n), &err),
+            PT_BAD_INPUT);
         CHECK(strstr(err.message, "at least 2"));
     }
     close_fixture(&f);
     open_fixture(&f, "ref", 2, 255);
-    CHECK_INT(pt_text_score_begin(&f.score, f.scorer, f.m.model, text(), 9, &err), PT_BAD_INPUT);
+    CHECK_INT(
+        pt_text_score_begin(&f.score, f.scorer, f.m.model, pt_tokens_of_bytes(text(), 9), &err),
+        PT_BAD_INPUT);
     CHECK(strstr(err.message, "255"));
     close_fixture(&f);
 }

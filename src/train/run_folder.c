@@ -165,13 +165,12 @@ static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_
 
 static void write_corpus(pt_json_writer *w, const pt_run_description *d)
 {
-    char hex[65];
-    pt_sha256_hex(d->corpus, (size_t)d->corpus_bytes, hex);
     pt_json_begin_object(w, "corpus");
     pt_json_string(w, "path", d->corpus_path);
     pt_json_i64(w, "bytes", d->corpus_bytes);
-    pt_json_string(w, "sha256", hex);
+    pt_json_string(w, "sha256", d->corpus_sha256);
     pt_json_string(w, "tokenizer", "bytes");
+    if (d->corpus) pt_corpus_write_json(d->corpus, d->weight, w);
     pt_json_end_object(w);
 }
 

@@ -4,6 +4,7 @@
 #ifndef PT_TRAIN_RUN_FOLDER_H
 #define PT_TRAIN_RUN_FOLDER_H
 
+#include "train/corpus.h"
 #include "train/trainer.h"
 
 typedef struct pt_run_folder pt_run_folder;
@@ -16,7 +17,9 @@ typedef struct pt_run_description {
     const char *preset;  /* or NULL */
     const char *corpus_path;
     int64_t corpus_bytes;
-    const uint8_t *corpus;
+    const char *corpus_sha256; /* hex */
+    const pt_corpus *corpus;   /* tells about its sources; or NULL */
+    const double *weight;      /* of its sources, in a mix; else NULL */
     const char *device, *isa;
     int threads;
     const pt_json *arguments; /* the options by name, or NULL */

@@ -31,11 +31,13 @@ static const uint8_t corpus[] = "It was a bright cold day in April.";
 
 static pt_status begin(pt_run_folder *run, const char *preset)
 {
+    char sha256[65];
+    pt_sha256_hex(corpus, sizeof corpus - 1, sha256);
     pt_run_description d = {.command = "posttrain train --data \"my book.txt\"",
                             .preset = preset,
                             .corpus_path = "my \"book\".txt",
-                            .corpus = corpus,
                             .corpus_bytes = sizeof corpus - 1,
+                            .corpus_sha256 = sha256,
                             .device = "cpu",
                             .isa = "avx2",
                             .threads = 3};

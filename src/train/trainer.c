@@ -64,7 +64,7 @@ static void make_plan(pt_trainer *t)
     pt_scorer_plan(t->scorer, &t->plan);
     if (t->session) pt_session_plan(t->session, &t->plan);
     if (t->saver) pt_saver_plan(t->saver, &t->plan);
-    if (t->corpus_in_memory) pt_plan_add_host(&t->plan, "corpus", t->train.n + t->validate.n);
+    if (t->corpus_memory) pt_plan_add_host(&t->plan, "corpus", t->corpus_memory);
     pt_plan_add_host(&t->plan, "thread scratch", t->device->overhead_bytes);
     pt_plan_add_host(&t->plan, "batches", 2 * 4 * dim[0] * dim[1]);
 }
@@ -82,14 +82,16 @@ static pt_status check_model(const pt_model_config *config, int64_t T, pt_error 
 
 static pt_status take_starts(pt_trainer *t, pt_error *err)
 {
-    t->train.starts = t->options.starts;
-    t->train.n_starts = t->options.n_starts;
-    for (int64_t i = 0; i < t->train.n_starts; i++)
-        if (t->train.starts[i] < 0 || t->train.starts[i] >= pt_windows_count(&t->train))
+    pt_windows *only = &t->train.source[0];
+    only->starts = t->options.starts;
+    only->n_starts = t->options.n_starts;
+    if (t->train.n > 1) return pt_fail(err, PT_BAD_INPUT, "a list of starts goes with one source");
+    for (int64_t i = 0; i < only->n_starts; i++)
+        if (only->starts[i] < 0 || only->starts[i] >= pt_windows_count(only))
             return pt_fail(err, PT_BAD_INPUT, "start %lld is %lld, the windows are 0 to %lld",
-                           (long long)i, (long long)t->train.starts[i],
-                           (long long)pt_windows_count(&t->train) - 1);
-    if (t->train.n_starts > 0) return PT_OK;
+                           (long long)i, (long long)only->starts[i],
+                           (long long)pt_windows_count(only) - 1);
+    if (only->n_starts > 0) return PT_OK;
     return pt_fail(err, PT_BAD_INPUT, "the list of starts is empty");
 }
 
@@ -110,7 +112,7 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_d
     t->options = *options;
     if (!t->options.read_every) t->options.read_every = 1;
     t->events = desc->events;
-    t->corpus_in_memory = desc->corpus_in_memory;
+    t->corpus_memory = desc->corpus_memory;
     t->T = T;
     t->schedule = pt_train_options_schedule(options);
     t->history_every = pt_max_i64(1, options->steps / 128);
@@ -119,9 +121,10 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_d
     t->saved_step = -1;
     t->lr_scale = 1;
     t->spikes.every = t->options.read_every;
-    pt_windows whole = {
-        .bytes = desc->corpus, .n = desc->corpus_bytes, .T = T, .seed = options->seed};
-    s = pt_data_split(&whole, &t->train, &t->validate, err);
+    pt_tokens text = pt_tokens_of_bytes(desc->corpus, desc->corpus_bytes);
+    pt_data one = {.source = &text, .n = 1};
+    s = pt_data_split(desc->data ? desc->data : &one, T, options->seed, &t->train, &t->validate,
+                      err);
     if (s == PT_OK && options->starts) s = take_starts(t, err);
     if (s == PT_OK) s = make_parts(t, config, err);
     if (s == PT_OK) s = make_host_buffers(t, err);

@@ -61,14 +61,15 @@ typedef struct pt_train_events {
 
 typedef struct pt_trainer pt_trainer;
 
-/* What to train and how; copied, except the corpus's bytes, which must outlive the trainer. */
+/* What to train and how; copied, except the data, which must outlive the trainer. */
 typedef struct pt_trainer_desc {
     pt_model_config config; /* completed */
     pt_train_options options;
-    const uint8_t *corpus;
-    int64_t corpus_bytes;
-    bool
-        corpus_in_memory; /* the bytes are memory of ours, not a mapped file: they count in the plan */
+    const pt_data *data;   /* what to learn from; or NULL: this text, */
+    const uint8_t *corpus; /* of */
+    int64_t corpus_bytes;  /* bytes */
+    int64_t
+        corpus_memory; /* bytes of the data that lie in memory of ours: they count in the plan */
     pt_train_events events; /* ctx must outlive the trainer */
 } pt_trainer_desc;
 

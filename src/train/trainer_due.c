@@ -42,10 +42,10 @@ static pt_status give_up(pt_trainer *t)
 static pt_status queue_evaluation(pt_trainer *t, pt_error *err)
 {
     int64_t B = pt_min_i64(t->options.batch, t->eval_total - t->eval_done);
-    pt_windows_fill(&t->validate, t->eval_done, B, pt_scorer_ids(t->scorer),
-                    pt_scorer_targets(t->scorer));
+    pt_status s = pt_mixture_fill(&t->validate, t->eval_done, B, pt_scorer_ids(t->scorer),
+                                  pt_scorer_targets(t->scorer), err);
     t->eval_done += B;
-    return pt_scorer_begin(t->scorer, B, t->T, err);
+    return s ? s : pt_scorer_begin(t->scorer, B, t->T, err);
 }
 
 pt_status pt_trainer_evaluate(pt_trainer *t, pt_error *err)
@@ -55,7 +55,7 @@ pt_status pt_trainer_evaluate(pt_trainer *t, pt_error *err)
         t->score = (pt_score){0};
         t->eval_done = 0;
         t->eval_total =
-            pt_min_i64(pt_windows_count(&t->validate), t->options.batch * t->options.eval_batches);
+            pt_min_i64(pt_mixture_count(&t->validate), t->options.batch * t->options.eval_batches);
         return queue_evaluation(t, err);
     }
     pt_status s = pt_scorer_poll(t->scorer, &t->score, err);

@@ -44,9 +44,9 @@ struct pt_trainer {
     pt_session *session; /* NULL when nothing is sampled */
     pt_saver *saver;
     pt_diagnosis diagnosis;
-    pt_windows train, validate;
+    pt_mixture train, validate;
     int64_t T;
-    bool corpus_in_memory;
+    int64_t corpus_memory;
 
     pt_tensor ids, target, coef; /* (B,T) */
     int64_t ids_id, target_id, coef_id;

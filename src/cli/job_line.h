@@ -1,0 +1,24 @@
+/* The line of a long job on bytes: how much is done, how fast, how long it will take; and its end by a signal.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_CLI_JOB_LINE_H
+#define PT_CLI_JOB_LINE_H
+
+#include "base/status.h"
+
+typedef struct pt_job_line {
+    const char *what; /* "sharding" */
+    int64_t total;    /* bytes; below 1: unknown */
+    bool quiet;
+
+    bool terminal, open; /* a line that is rewritten is on the screen */
+    double started, shown;
+    int64_t first; /* bytes that were done before */
+} pt_job_line;
+
+/* From now on Ctrl-C and its like end the job at its next piece; a second one ends the program at once. */
+pt_job_line pt_job_line_begin(const char *what, int64_t total, bool quiet);
+/* To be called with the bytes done so far; ctx is the line. INTERRUPTED, TERMINATED or HUNG_UP after a signal. */
+pt_status pt_job_line_show(void *ctx, int64_t bytes, pt_error *err);
+void pt_job_line_end(pt_job_line *line);
+
+#endif

@@ -1,0 +1,386 @@
+/* Training data on the command line: several sources, shards, mixing, previews, fetching. A source is
+ * another one's equal when a run on it has the same losses.
+ * SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/test_folder.h"
+
+static const char *program = "build/posttrain";
+static const char *input = "/dev/null";
+static char out[1 << 18], error[8192];
+
+static void read_whole(const char *path, char *to, size_t cap)
+{
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(to, 1, cap - 1, f) : 0;
+    if (f) fclose(f);
+    to[n] = 0;
+}
+
+static pid_t start(const char *const *words)
+{
+    const char *argv[40] = {program};
+    char paths[2][512];
+    snprintf(paths[0], sizeof paths[0], "%s", in_folder("stdout"));
+    snprintf(paths[1], sizeof paths[1], "%s", in_folder("stderr"));
+    for (int i = 0; words[i]; i++) argv[i + 1] = words[i];
+    pid_t pid = fork();
+    if (pid) return pid;
+    dup2(open(input, O_RDONLY), 0);
+    dup2(open(paths[0], O_WRONLY | O_CREAT | O_TRUNC, 0644), 1);
+    dup2(open(paths[1], O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
+    union {
+        const char **in;
+        char **out;
+    } cast = {argv};
+    execv(program, cast.out);
+    _exit(127);
+}
+
+/* The exit code, 1000 + signal; its output is in `out` and `error`. */
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    read_whole(in_folder("stdout"), out, sizeof out);
+    read_whole(in_folder("stderr"), error, sizeof error);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+#define RUN(...) wait_for(start((const char *const[]){__VA_ARGS__, NULL}))
+
+static void check_refused(int got, int code, const char *words)
+{
+    if (got != code || !strstr(error, words)) printf("exit %d: %s", got, error);
+    CHECK_INT(got, code);
+    CHECK(strstr(error, words) != NULL);
+    const char *last = strstr(error, "posttrain: ");
+    CHECK(last && strchr(last, '\n') == last + strlen(last) - 1);
+}
+
+/* The path of `name` in the test's folder, kept. */
+static const char *at(const char *name)
+{
+    static char paths[32][512];
+    static int next;
+    char *path = paths[next++ % 32];
+    snprintf(path, sizeof paths[0], "%s", in_folder(name));
+    return path;
+}
+
+/* n bytes of text that do not repeat soon. */
+static void write_text(const char *path, int from, int n, bool append)
+{
+    FILE *f = fopen(path, append ? "ab" : "wb");
+    CHECK(f);
+    for (int i = from; i < from + n; i++)
+        fputc("the old whale sea \n"[(i * 7 + i / 19 * 5) % 19], f);
+    fclose(f);
+}
+
+/* Three texts in folder "d", and the same joined in "joined". */
+static void make_texts(void)
+{
+    pt_error err = {0};
+    fresh_folder();
+    CHECK_OK(pt_fs_make_folder(in_folder("d/m"), &err), err);
+    write_text(in_folder("d/a.txt"), 0, 2000, false);
+    write_text(in_folder("d/m/b.txt"), 5000, 1500, false);
+    write_text(in_folder("d/z.txt"), 9000, 2500, false);
+    write_text(in_folder("joined"), 0, 2000, false);
+    FILE *f = fopen(in_folder("joined"), "ab");
+    fputs("\n\n", f), fclose(f);
+    write_text(in_folder("joined"), 5000, 1500, true);
+    f = fopen(in_folder("joined"), "ab");
+    fputs("\n\n", f), fclose(f);
+    write_text(in_folder("joined"), 9000, 2500, true);
+}
+
+/* Steps and evaluations of a run, without what depends on time. */
+static const char *losses_of(const char *run)
+{
+    static char text[4][20000];
+    static int next;
+    static char log[40000];
+    char path[600], *to = text[next++ % 4];
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s/log.jsonl", run);
+    read_whole(path, log, sizeof log);
+    for (char *line = log, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = 0;
+        pt_arena arena = {0};
+        const pt_json *json = NULL;
+        CHECK_INT(pt_json_parse(line, strlen(line), &arena, &json, NULL), PT_OK);
+        const char *keys[] = {"loss", "grad_norm", "val_loss"};
+        for (int k = 0; k < 3; k++) {
+            const pt_json *value = pt_json_get(json, keys[k]);
+            if (value) n += (size_t)snprintf(to + n, 100, "%s %s\n", keys[k], value->text);
+        }
+        pt_arena_deinit(&arena);
+    }
+    return to;
+}
+
+#define TRAIN(run, ...)                                                                            \
+    RUN("train", "--preset", "tiny", "--steps", "6", "--batch", "4", "--eval-every", "3", "--out", \
+        run, "--quiet", __VA_ARGS__)
+
+/* A run on these words has the losses of the run on the joined text. */
+#define CHECK_SAME(...)                                                       \
+    do {                                                                      \
+        pt_fs_remove(in_folder("run"), NULL);                                 \
+        int code = TRAIN(at("run"), __VA_ARGS__);                             \
+        if (code) printf("%s", error);                                        \
+        CHECK_INT(code, 0);                                                   \
+        CHECK_STR(losses_of(in_folder("run")), losses_of(in_folder("want"))); \
+    } while (0)
+
+TEST(every_way_to_give_a_text_is_the_same_run)
+{
+    make_texts();
+    CHECK_INT(TRAIN(at("want"), "--corpus", at("joined")), 0);
+    CHECK(strlen(losses_of(in_folder("want"))) > 200);
+    CHECK_SAME("--corpus", at("d"));
+    CHECK_SAME("--corpus", at("d/a.txt"), "--corpus", at("d/m"), "--corpus", at("d/z.txt"));
+    input = at("joined");
+    CHECK_SAME("--corpus", "-");
+    input = "/dev/null";
+    char config[2048];
+    snprintf(config, sizeof config, "{\"corpus\": [\"%s\", \"%s\", \"%s\"]}", at("d/a.txt"),
+             at("d/m"), at("d/z.txt"));
+    put_text(in_folder("config.json"), config);
+    CHECK_SAME("--config", at("config.json"));
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s1")), 0);
+    CHECK_INT(RUN("data", "shard", at("d/a.txt"), at("d/m"), at("d/z.txt"), "--out", at("s2"),
+                  "--shard-size", "100"),
+              0);
+    CHECK_SAME("--corpus", at("s1"));
+    CHECK_SAME("--corpus", at("s2"), "--threads", "1");
+    CHECK_SAME("--corpus", at("s2"), "--threads", "3");
+    CHECK_SAME("--corpus", at("s1"), "--mix", "1"); /* a mix of one is the one */
+    /* And another separator is another text. */
+    CHECK_INT(TRAIN(at("other"), "--corpus", at("d"), "--separator", "\\0"), 0);
+    CHECK(strcmp(losses_of(in_folder("other")), losses_of(in_folder("want"))) != 0);
+}
+
+TEST(run_json_tells_the_sources)
+{
+    make_texts();
+    char text[16384], path[600];
+    pt_arena arena = {0};
+    const pt_json *json = NULL;
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "3k"), 0);
+    CHECK_INT(TRAIN(at("run"), "--corpus", at("s"), "--corpus", at("joined"), "--mix", "3,1"), 0);
+    snprintf(path, sizeof path, "%s/run.json", in_folder("run"));
+    read_whole(path, text, sizeof text);
+    CHECK_INT(pt_json_parse(text, strlen(text), &arena, &json, NULL), PT_OK);
+    const pt_json *corpus = pt_json_get(json, "corpus"), *shards;
+    double weight = 0;
+    int64_t n = 0;
+    CHECK(pt_json_get_i64(corpus, "bytes", &n) && n == 2 * 6004);
+    const pt_json *source = pt_json_get(corpus, "sources")->child;
+    CHECK(pt_json_get_double(source, "weight", &weight) && weight == 3);
+    CHECK(pt_json_get_i64(source, "documents", &n) && n == 3);
+    shards = pt_json_get(source, "shards");
+    CHECK(shards && shards->n_children == 3);
+    /* The stream is the text, so both have its checksum. */
+    const char *sha256 = pt_json_get_string(source, "sha256");
+    CHECK_STR(sha256, pt_json_get_string(source->next, "sha256"));
+    CHECK_STR(sha256, pt_json_get_string(shards->child->next->next, "sha256"));
+    pt_arena_deinit(&arena);
+}
+
+TEST(eval_takes_the_same_sources)
+{
+    make_texts();
+    static char want[64];
+    CHECK_INT(TRAIN(at("run"), "--corpus", at("joined")), 0);
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "100"), 0);
+    const char *const sources[] = {"joined", "d", "s"};
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(RUN("eval", at("run/model.tinygpt"), "--corpus", at(sources[i]), "--json"), 0);
+        char *loss = strstr(out, "\"loss\":");
+        CHECK(loss != NULL);
+        *strchr(loss, ',') = 0;
+        if (i == 0) snprintf(want, sizeof want, "%s", loss);
+        CHECK_STR(loss, want);
+    }
+}
+
+TEST(a_mix_is_repeatable_and_depends_on_its_weights)
+{
+    make_texts();
+    write_text(in_folder("noise"), 123456, 4000, false);
+    CHECK_INT(TRAIN(at("a"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".7,.3"),
+              0);
+    CHECK_INT(TRAIN(at("b"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", "7,3",
+                    "--threads", "1"),
+              0);
+    CHECK_INT(TRAIN(at("c"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".3,.7"),
+              0);
+    CHECK_STR(losses_of(in_folder("a")), losses_of(in_folder("b")));
+    CHECK(strcmp(losses_of(in_folder("a")), losses_of(in_folder("c"))) != 0);
+    CHECK(strstr(losses_of(in_folder("a")), "val_loss"));
+}
+
+TEST(bad_sources)
+{
+    make_texts();
+    pt_error err = {0};
+    const char *a = at("joined");
+    CHECK_OK(pt_fs_make_folder(in_folder("empty"), &err), err);
+    check_refused(TRAIN(at("run"), "--corpus", a, "--mix", "1,2"), 2, "--mix has 2 numbers");
+    check_refused(TRAIN(at("run"), "--corpus", a, "--mix", "x"), 2, "--mix is 'x'");
+    check_refused(TRAIN(at("run"), "--corpus", a, "--mix", "1,"), 2, "--mix");
+    check_refused(TRAIN(at("run"), "--corpus", a, "--corpus", a, "--mix", "1,0"), 2, "weight 2");
+    check_refused(TRAIN(at("run"), "--corpus", a, "--corpus", a, "--mix", "1,1e-9"), 2, "weight 2");
+    check_refused(TRAIN(at("run"), "--corpus", a, "--separator", "\\q"), 2, "separator");
+    check_refused(TRAIN(at("run"), "--corpus", at("empty")), 2, "holds no text");
+    check_refused(TRAIN(at("run"), "--corpus", a, "--corpus", at("none")), 7, "none");
+    check_refused(TRAIN(at("run"), "--corpus", "-", "--corpus", "-", "--mix", "1,1"), 2, "corpus");
+    put_text(in_folder("config.json"), "{\"corpus\": [1]}");
+    check_refused(TRAIN(at("run"), "--config", at("config.json")), 2, "--corpus takes");
+    check_refused(RUN("eval", "m", "--corpus", at("none")), 7, "none");
+    CHECK(!pt_fs_exists(in_folder("run")));
+}
+
+TEST(sharding_says_exactly_what_it_did)
+{
+    make_texts();
+    char hex[65], text[8192];
+    put_text(in_folder("d/nothing"), "");
+    read_whole(in_folder("joined"), text, sizeof text);
+    pt_sha256_hex(text, 6004, hex);
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "1k", "--json"), 0);
+    CHECK(strstr(error, "d/nothing (it is empty)"));
+    pt_arena arena = {0};
+    const pt_json *json = NULL;
+    CHECK_INT(pt_json_parse(out, strlen(out), &arena, &json, NULL), PT_OK);
+    static const struct {
+        const char *key;
+        int64_t value;
+    } want[] = {
+        {"bytes", 6000}, {"documents", 3}, {"tokens", 6004}, {"shards", 7}, {"left_out", 1}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        int64_t value = -1;
+        CHECK(pt_json_get_i64(json, want[i].key, &value));
+        CHECK_INT(value, want[i].value);
+    }
+    CHECK_STR(pt_json_get_string(json, "sha256"), hex);
+    pt_arena_deinit(&arena);
+    CHECK_INT(RUN("data", "verify", at("s")), 0);
+    CHECK(strstr(out, "whole; 6,004 tokens") && strstr(out, hex));
+    input = at("joined");
+    CHECK_INT(RUN("data", "shard", "-", "--out", at("p")), 0);
+    input = "/dev/null";
+    CHECK(strstr(out, "6,004 bytes in 1 document, 6,004 tokens in 1 shard\n") && strstr(out, hex));
+    check_refused(RUN("data", "shard", at("d"), "--out", at("s")), 8, "not empty");
+    check_refused(RUN("data", "shard", at("s"), "--out", at("t")), 2, "shards already");
+    check_refused(RUN("data", "shard", at("d"), "--out", at("t"), "--shard-size", "0"), 2,
+                  "--shard-size");
+    check_refused(RUN("data", "shard", at("d")), 2, "--out DIR");
+    check_refused(RUN("data", "shard", "--out", at("t")), 2, "which text");
+    check_refused(RUN("data", "shard", "/dev/null", "--out", at("t")), 2, "no text");
+    check_refused(RUN("data", "verify", at("d")), 2, "holds no token shards");
+    CHECK(!pt_fs_exists(in_folder("t")));
+}
+
+TEST(damaged_shards_are_named)
+{
+    make_texts();
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "3k"), 0);
+    FILE *f = fopen(in_folder("s/shard-00001.bin"), "r+b");
+    fseek(f, 500, SEEK_SET), fputc('!', f), fclose(f);
+    check_refused(RUN("data", "verify", at("s")), 5, "shard-00001.bin: the checksum of its tokens");
+    CHECK(truncate(in_folder("s/shard-00001.bin"), 500) == 0);
+    check_refused(TRAIN(at("run"), "--corpus", at("s")), 5,
+                  "shard-00001.bin: the shard has 500 bytes");
+    check_refused(TRAIN(at("run"), "--corpus", at("s/shard-00000.bin")), 2, "give the folder");
+}
+
+static void count_temporary(void *ctx, const char *name, bool folder)
+{
+    (void)folder;
+    *(int *)ctx += strstr(name, ".tmp") != NULL;
+}
+
+TEST(sharding_that_is_stopped_leaves_nothing)
+{
+    fresh_folder();
+    int temporary = 0;
+    input = "/dev/zero";
+    pid_t pid = start(
+        (const char *const[]){"data", "shard", "-", "--out", at("s"), "--shard-size", "1m", NULL});
+    for (int i = 0; i < 2000 && !temporary; i++) { /* until it has begun */
+        struct timespec t = {0, 5000000};
+        nanosleep(&t, NULL);
+        pt_fs_list(in_folder(""), count_temporary, &temporary, NULL);
+    }
+    kill(pid, SIGINT);
+    int code = wait_for(pid);
+    input = "/dev/null";
+    check_refused(code, 130, "stopped by a signal");
+    temporary = 0;
+    pt_fs_list(in_folder(""), count_temporary, &temporary, NULL);
+    CHECK(temporary == 0 && !pt_fs_exists(in_folder("s")));
+}
+
+TEST(previews_show_what_a_run_will_see)
+{
+    make_texts();
+    CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "5000", "--n", "1"), 0);
+    CHECK(strstr(out, "tokens       6,004, of them 6,004 to train and 0 to validate"));
+    CHECK(strstr(out, "⟨\\n\\n⟩"));
+    CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "64", "--n", "3", "--json"), 0);
+    pt_arena arena = {0};
+    const pt_json *json = NULL;
+    char text[8192];
+    read_whole(in_folder("joined"), text, sizeof text);
+    CHECK_INT(pt_json_parse(out, strlen(out), &arena, &json, NULL), PT_OK);
+    int64_t n = 0;
+    CHECK(pt_json_get_i64(json, "train_tokens", &n) && n == 5403);
+    CHECK(pt_json_get_i64(json, "validate_tokens", &n) && n == 601);
+    CHECK(pt_json_get_i64(json, "train_windows", &n) && n == 5403 - 64);
+    CHECK(pt_json_get_i64(json, "byte_values", &n) && n == 11);
+    const pt_json *sample = pt_json_get(json, "samples")->child;
+    for (int i = 0; i < 3; i++, sample = sample->next) {
+        const char *window = pt_json_get_string(sample, "text");
+        CHECK(strlen(window) == 64 && strstr(text, window));
+        CHECK(pt_json_get_string(sample, "path")[0] == '/');
+    }
+    pt_arena_deinit(&arena);
+    check_refused(RUN("data", "preview"), 2, "which data");
+    check_refused(RUN("data", "preview", at("d"), "--ctx", "0"), 2, "--ctx");
+    check_refused(RUN("data", "preview", at("d"), "--n", "-1"), 2, "--n");
+    check_refused(RUN("data", "preview", at("d"), "--ctx", "100000"), 2, "6004 bytes");
+    check_refused(RUN("data"), 2, "posttrain data --help");
+    check_refused(RUN("data", "shrd"), 2, "did you mean data shard");
+    CHECK_INT(RUN("data", "--help"), 0);
+    CHECK_INT(RUN("data", "get", "--help"), 0);
+    CHECK(strstr(out, "shakespeare"));
+}
+
+TEST(getting_needs_the_right_bytes)
+{
+    fresh_folder();
+    char url[600];
+    put_text(in_folder("wrong"), "not the text");
+    snprintf(url, sizeof url, "file://%s", in_folder("wrong"));
+    int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url);
+    if (code == 6) SKIP("no libcurl");
+    check_refused(code, 5, "not what was expected");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 5, "no gzip");
+    CHECK(!pt_fs_exists(in_folder("f")) && !pt_fs_exists(in_folder("f.tgz")));
+    check_refused(RUN("data", "get", "shakespear"), 2, "did you mean shakespeare");
+    check_refused(RUN("data", "get"), 2, "which text");
+    const char *moby = "build/data/moby-dick.txt";
+    if (!pt_fs_exists(moby)) SKIP("no Moby-Dick here");
+    CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby, "--url", "file:///nowhere"), 0);
+    CHECK(strstr(out, "kept build/data/moby-dick.txt"));
+}
+
+PT_TEST_MAIN
