@@ -45,6 +45,10 @@ void pt_platform_wake(atomic_uint *word);
 /* True when this process may use the processor's AMX tiles for bf16, which Linux grants on request (x86-64). */
 bool pt_platform_allow_amx(void);
 
+/* "host.pid": tells this process from others that write beside it. The host's name with anything that does
+ * not belong in a file's name as '-'; "localhost" when it is unknown. */
+void pt_platform_process_name(char *out, size_t cap);
+
 /* A cheap environment look-up; NULL when unset or where there is no environment. */
 const char *pt_platform_env(const char *name);
 

@@ -321,6 +321,18 @@ void pt_platform_log_line(const char *line, size_t n)
 
 const char *pt_platform_env(const char *name) { return getenv(name); }
 
+void pt_platform_process_name(char *out, size_t cap)
+{
+    char host[64] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || !host[0]) memcpy(host, "localhost", 10);
+    for (char *p = host; *p; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '_';
+        if (!plain) *p = '-';
+    }
+    snprintf(out, cap, "%s.%ld", host, (long)getpid());
+}
+
 /* ---- threads ---- */
 struct pt_platform_thread {
     pthread_t id;

@@ -16,6 +16,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/platform.h"
 
+#include "base/format.h"
 #include "base/heap.h"
 #include "base/mem.h"
 
@@ -89,6 +90,8 @@ const char *pt_platform_env(const char *name)
     (void)name;
     return NULL;
 }
+
+void pt_platform_process_name(char *out, size_t cap) { pt_format(out, cap, "localhost.1"); }
 
 /* ---- threads ---- */
 void pt_platform_yield(void) {}
