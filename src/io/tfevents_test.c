@@ -68,14 +68,14 @@ TEST(a_sample_is_a_tensor_of_text)
     pt_tfevents_text(&out, 0, 1, "s", "a\n\x01\xff", 4);
     CHECK_STR(message_of(&out), "090000000000000000"
                                 "1001"
-                                "2a2a0a28"                     /* summary, value */
-                                "0a0173"                       /* tag */
-                                "4219"                         /* tensor */
-                                "0807"                         /* DT_STRING */
-                                "120412020801"                 /* shape [1] */
-                                "420f"                         /* the text */
-                                "20202020610a20202020"         /* ····a newline ···· */
-                                "c2b7efbfbd"                   /* a dot, U+FFFD */
+                                "2a2a0a28"             /* summary, value */
+                                "0a0173"               /* tag */
+                                "4219"                 /* tensor */
+                                "0807"                 /* DT_STRING */
+                                "120412020801"         /* shape [1] */
+                                "420f"                 /* the text */
+                                "20202020610a20202020" /* ····a newline ···· */
+                                "c2b7efbfbd"           /* a dot, U+FFFD */
                                 "4a080a060a0474657874" /* plugin "text" */);
     pt_strbuf_deinit(&out);
 }

@@ -63,8 +63,8 @@ pt_status pt_run_events_evaluated(pt_run_events *events, int64_t step, double va
                                   pt_error *err)
 {
     if (!events) return PT_OK;
-    pt_tfevents_scalars(&events->record, now(), step,
-                        &(pt_tfevents_scalar){"val_loss", val_loss}, 1);
+    pt_tfevents_scalars(&events->record, now(), step, &(pt_tfevents_scalar){"val_loss", val_loss},
+                        1);
     return end_record(events, err);
 }
 

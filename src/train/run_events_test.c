@@ -49,8 +49,9 @@ TEST(a_run_is_written_as_it_happens)
     CHECK_OK(pt_run_events_sampled(e, 2, "\xffthe", 4, &err), err);
     char *bytes = NULL;
     int64_t n = read_events(&bytes); /* there while the run goes on */
-    static const char *const words[] = {"brain.Event:2", "loss",     "lr",     "grad_norm",
-                                        "val_loss",      "\xef\xbf\xbdthe", "tokens_per_second"};
+    static const char *const words[] = {"brain.Event:2",    "loss",     "lr",
+                                        "grad_norm",        "val_loss", "\xef\xbf\xbdthe",
+                                        "tokens_per_second"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) CHECK(contains(bytes, n, words[i]));
     pt_free(bytes);
     pt_run_events_close(e);
