@@ -10,6 +10,8 @@
 #include "cli/recipe.h"
 #include "cli/resume.h"
 #include "cli/train_options.h"
+#include "factory/report.h"
+#include "train/run_events.h"
 #include "train/run_folder.h"
 
 typedef struct train_verb {
@@ -19,6 +21,8 @@ typedef struct train_verb {
     pt_trainer_desc desc;
     pt_trainer *trainer;
     pt_run_folder *run;
+    pt_run_events *events; /* NULL: --no-tensorboard */
+    pt_report_live report;
     pt_progress progress;
 } train_verb;
 
@@ -58,7 +62,8 @@ static pt_status on_step(void *ctx, const pt_step_report *report, pt_error *err)
 {
     train_verb *v = ctx;
     pt_progress_step(&v->progress, report, pt_trainer_tokens_per_second(v->trainer));
-    return pt_run_folder_step(v->run, report, err);
+    pt_status s = pt_run_folder_step(v->run, report, err);
+    return s ? s : pt_run_events_step(v->events, report, err);
 }
 
 static pt_status on_spiked(void *ctx, const pt_spike_report *report, pt_error *err)
@@ -78,14 +83,18 @@ static pt_status on_evaluated(void *ctx, int64_t step, double val_loss, pt_error
 {
     train_verb *v = ctx;
     pt_progress_evaluated(&v->progress, step, val_loss);
-    return pt_run_folder_evaluated(v->run, step, val_loss, err);
+    pt_status s = pt_run_folder_evaluated(v->run, step, val_loss, err);
+    if (s == PT_OK) s = pt_run_events_evaluated(v->events, step, val_loss, err);
+    if (s == PT_OK) pt_report_refresh(&v->report, v->args.out);
+    return s;
 }
 
 static pt_status on_sampled(void *ctx, int64_t step, const char *bytes, int64_t n, pt_error *err)
 {
     train_verb *v = ctx;
     pt_progress_sampled(&v->progress, step, bytes, n);
-    return pt_run_folder_sampled(v->run, step, bytes, n, err);
+    pt_status s = pt_run_folder_sampled(v->run, step, bytes, n, err);
+    return s ? s : pt_run_events_sampled(v->events, step, bytes, n, err);
 }
 
 static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *err)
@@ -162,6 +171,7 @@ static pt_status describe_run(train_verb *v, const char *command, pt_error *err)
         .isa = v->device->detail,
         .threads = pt_pool_threads(pt_device_pool(v->device)),
         .previous = v->args.previous,
+        .planned_bytes = pt_plan_total_bytes(pt_trainer_plan(v->trainer)),
     };
     pt_status s = pt_train_arguments_record(&v->args, &description.arguments, err);
     pt_run_folder_keep(v->run, v->args.keep);
@@ -312,6 +322,9 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     s = loop(v, err);
     const char *how = s ? (err ? err->message : "failed") : interrupts ? "stopped" : "finished";
     pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), how, s ? NULL : err);
+    pt_error no_report = {0};
+    if (end == PT_OK && pt_report_put(v->args.out, NULL, &no_report))
+        pt_say("no report: %s\n", no_report.message);
     if (s == PT_OK) s = end;
     if (s == PT_OK && v->args.json) s = print_result(v, err);
     if (s == PT_OK && interrupts) return interrupted(err);
@@ -322,6 +335,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 static void release(train_verb *v)
 {
     pt_trainer_free(v->trainer);
+    pt_run_events_close(v->events);
     pt_run_folder_free(v->run);
     pt_device_free(v->device);
     pt_file_view_close(&v->text);

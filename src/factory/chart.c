@@ -32,26 +32,35 @@ static void widen(range *r, double value)
     if (!(value <= r->high)) r->high = value;
 }
 
-/* Values more than 8 standard deviations from the mean do not count, so that a wild one does not flatten the
- * rest: it is drawn at the edge. */
-static range y_range(const pt_chart *c)
+/* mean - reach * sd … mean + reach * sd of the values within a range. */
+static range middle(const pt_chart *c, range within, double reach)
 {
     double sum = 0, square = 0;
     int64_t n = 0;
     for (int k = 0; k < c->n_series; k++)
         for (int64_t i = 0; i < c->series[k].n; i++) {
             double y = c->series[k].y[i];
-            if (!pt_is_finite(y) || pt_fabs(y) > 1e150) continue;
-            sum += y, square += y * y, n++;
+            if (y >= within.low && y <= within.high) sum += y, square += y * y, n++;
         }
     if (!n) return (range){PT_NAN, PT_NAN};
     double mean = sum / (double)n, variance = square / (double)n - mean * mean;
-    double reach = 8 * pt_sqrt(variance > 0 ? variance : 0);
-    range r = {PT_NAN, PT_NAN};
+    double sd = pt_sqrt(variance > 0 ? variance : 0) + 1e-9 * pt_fabs(mean);
+    return (range){mean - reach * sd, mean + reach * sd};
+}
+
+/* Of the values but the wild ones, which would flatten the rest: those more than 8 standard deviations from the mean;
+ * with `clip` those more than 4 from it, again and again without them. */
+static range y_range(const pt_chart *c)
+{
+    range within = {-1e150, 1e150}, r = {PT_NAN, PT_NAN};
+    for (int round = 0; round < (c->clip ? 6 : 1); round++)
+        within = middle(c, within, c->clip ? 4 : 8);
     for (int k = 0; k < c->n_series; k++)
-        for (int64_t i = 0; i < c->series[k].n; i++)
-            if (pt_fabs(c->series[k].y[i] - mean) <= reach) widen(&r, c->series[k].y[i]);
-    if (pt_is_nan(r.low)) widen(&r, mean);
+        for (int64_t i = 0; i < c->series[k].n; i++) {
+            double y = c->series[k].y[i];
+            if (y >= within.low && y <= within.high) widen(&r, y);
+        }
+    if (pt_is_nan(r.low)) return r;
     widen(&r, c->baseline);
     if (c->from_zero) widen(&r, 0);
     return r;

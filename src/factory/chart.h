@@ -38,7 +38,8 @@ typedef struct pt_chart {
     const char *unit;            /* of y */
     pt_series series[PT_CHART_SERIES];
     int n_series;
-    bool from_zero;  /* y begins at 0 */
+    bool clip;      /* a few wild values are drawn at the edge: for curves whose peaks say little */
+    bool from_zero; /* y begins at 0 */
     double baseline; /* a dotted level; NaN: none */
     const char *baseline_name;
     const pt_chart_mark *marks;

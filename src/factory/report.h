@@ -15,4 +15,12 @@ pt_status pt_report_write(pt_strbuf *out, const pt_run *run, const char *name, p
  * NULL (report_file.c; not part of the WASM build). An existing report is replaced. */
 pt_status pt_report_put(const char *folder, const char *path, pt_error *err);
 
+/* The report of a run that goes on. Zero-initialised is a fresh one. */
+typedef struct pt_report_live {
+    double due; /* seconds of the monotonic clock */
+} pt_report_live;
+/* Writes report.html, unless that would cost more than 2 % of the time: after one that took t seconds, the next comes
+ * 50 t later at the earliest. A report that cannot be written now is no reason to stop: nothing is said. */
+void pt_report_refresh(pt_report_live *live, const char *folder);
+
 #endif

@@ -132,16 +132,25 @@ static pt_status loss_chart(pt_report_page *p, pt_error *err)
 
 typedef struct small_chart {
     const char *id, *title, *unit;
-    bool noisy; /* a smoothed curve on top */
-    double (*value)(const pt_run *run, int64_t i);
+    bool noisy; /* a smoothed curve on top, wild values at the edge */
+    bool
+        per_value; /* tokens per step are divided by the value, after smoothing: so are rates averaged */
+    double (*value)(const pt_run_step *step);
 } small_chart;
 
-static double lr_of(const pt_run *run, int64_t i) { return run->steps[i].lr; }
-static double norm_of(const pt_run *run, int64_t i) { return run->steps[i].grad_norm; }
-static double speed_of(const pt_run *run, int64_t i)
+static double lr_of(const pt_run_step *step) { return step->lr; }
+static double norm_of(const pt_run_step *step) { return step->grad_norm; }
+static double seconds_of(const pt_run_step *step) { return step->seconds; }
+
+static void fill(const pt_report_page *p, const small_chart *c)
 {
-    double seconds = run->steps[i].seconds;
-    return seconds > 0 && run->tokens_per_step ? (double)run->tokens_per_step / seconds : PT_NAN;
+    int64_t n = p->run->n_steps, tokens = p->run->tokens_per_step;
+    for (int64_t i = 0; i < n; i++) p->column[i] = c->value(&p->run->steps[i]);
+    pt_smooth(p->column, n, p->smooth);
+    for (int64_t i = 0; c->per_value && i < n; i++) {
+        p->column[i] = p->column[i] > 0 && tokens ? (double)tokens / p->column[i] : PT_NAN;
+        p->smooth[i] = p->smooth[i] > 0 && tokens ? (double)tokens / p->smooth[i] : PT_NAN;
+    }
 }
 
 static void summarise(const pt_report_page *p, const small_chart *c, char *out, size_t cap)
@@ -161,7 +170,7 @@ static pt_status small(pt_report_page *p, const small_chart *c, pt_error *err)
 {
     char summary[240];
     int64_t n = p->run->n_steps;
-    for (int64_t i = 0; i < n; i++) p->column[i] = c->value(p->run, i);
+    fill(p, c);
     summarise(p, c, summary, sizeof summary);
     pt_chart chart = {
         .id = c->id,
@@ -173,7 +182,6 @@ static pt_status small(pt_report_page *p, const small_chart *c, pt_error *err)
         .n_series = c->noisy ? 2 : 1,
         .from_zero = true,
         .baseline = PT_NAN};
-    if (c->noisy) pt_smooth(p->column, n, p->smooth);
     begin_figure(p, c->title, false);
     pt_status s = pt_chart_write(p->out, &chart, err);
     put_table(p->out, c->title, p->x, n, &(column){c->unit, p->column, 6}, 1);
@@ -184,9 +192,9 @@ static pt_status small(pt_report_page *p, const small_chart *c, pt_error *err)
 pt_status pt_report_charts(pt_report_page *page, pt_error *err)
 {
     static const small_chart charts[] = {
-        {"lr", "Learning rate", "AdamW's", false, lr_of},
-        {"norm", "Gradient norm", "L2, before clipping", true, norm_of},
-        {"speed", "Speed", "tokens per second", true, speed_of}};
+        {"lr", "Learning rate", "AdamW's rate", false, false, lr_of},
+        {"norm", "Gradient norm", "L2, before clipping", true, false, norm_of},
+        {"speed", "Speed", "tokens per second", true, true, seconds_of}};
     pt_strbuf_puts(page->out, "<section aria-labelledby=\"curves\"><h2 id=\"curves\">Curves</h2>\n"
                               "<div class=\"charts\">\n");
     pt_status s = loss_chart(page, err);

@@ -1,5 +1,6 @@
 /* A run's report as a file. SPDX-License-Identifier: MIT */
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "factory/report.h"
 
@@ -29,4 +30,13 @@ pt_status pt_report_put(const char *folder, const char *path, pt_error *err)
     pt_strbuf_deinit(&page);
     pt_run_deinit(&run);
     return s;
+}
+
+void pt_report_refresh(pt_report_live *live, const char *folder)
+{
+    double begun = pt_clock_seconds();
+    if (begun < live->due) return;
+    pt_error ignored = {0};
+    (void)pt_report_put(folder, NULL, &ignored);
+    live->due = begun + 50 * (pt_clock_seconds() - begun);
 }

@@ -19,6 +19,7 @@ typedef struct pt_run_description {
     const uint8_t *corpus;
     const char *device, *isa;
     int threads;
+    int64_t planned_bytes;    /* of memory */
     const pt_json *arguments; /* the options by name, or NULL */
     const pt_json *previous;  /* the run.json of the run that goes on, or NULL */
 } pt_run_description;
