@@ -318,7 +318,6 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     if (s) return s;
     if (!v->args.quiet) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
-    v->progress.first = pt_trainer_step(v->trainer);
     s = loop(v, err);
     const char *how = s ? (err ? err->message : "failed") : interrupts ? "stopped" : "finished";
     pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), how, s ? NULL : err);

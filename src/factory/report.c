@@ -54,8 +54,9 @@ static void put_title(pt_report_page *p)
 static void put_verdict(pt_report_page *p)
 {
     pt_verdict v = pt_verdict_of(p->run);
-    pt_strbuf_puts(p->out,
-                   "<section class=\"verdict\" aria-labelledby=\"verdict\"><h2 id=\"verdict\">");
+    pt_strbuf_printf(
+        p->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\"><h2 id=\"verdict\">",
+        pt_verdict_name(v.kind));
     pt_html_text(p->out, pt_verdict_words(v.kind));
     pt_strbuf_puts(p->out, "</h2>\n<p>");
     pt_html_text(p->out, v.because);

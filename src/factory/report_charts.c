@@ -68,6 +68,7 @@ static int64_t collect_marks(const pt_report_page *p, pt_chart_mark marks[MAX_MA
         if (e->kind == PT_RUN_RESUMED)
             marks[n++] = (pt_chart_mark){(double)e->step, "↻", "resumed"};
         if (e->kind != PT_RUN_ENDED || strcmp(e->text, "finished") == 0) continue;
+        if (i + 1 < run->n_events && e[1].kind == PT_RUN_RESUMED) continue; /* one mark for both */
         bool stopped = strcmp(e->text, "stopped") == 0;
         marks[n++] =
             (pt_chart_mark){(double)e->step, stopped ? "■" : "✕", stopped ? "stopped" : "failed"};

@@ -66,10 +66,11 @@ void pt_report_events(pt_report_page *page)
     pt_strbuf *out = page->out;
     if (!run->n_events && !page->n_spikes) return;
     pt_strbuf_puts(
-        out, "<section aria-labelledby=\"events\"><h2 id=\"events\">What happened</h2>\n"
-             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"events\">\n"
-             "<table><thead><tr><th scope=\"col\">step</th><th scope=\"col\">event</th>"
-             "<th scope=\"col\">when (UTC)</th></tr></thead>\n<tbody>\n");
+        out,
+        "<section aria-labelledby=\"events\"><h2 id=\"events\">What happened</h2>\n"
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"events\">\n"
+        "<table class=\"events\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\">event</th>"
+        "<th scope=\"col\">when (UTC)</th></tr></thead>\n<tbody>\n");
     put_spikes(page);
     int64_t from = pt_max_i64(0, run->n_events - EVENTS_SHOWN);
     if (from)
@@ -92,6 +93,7 @@ static void put_group(pt_report_page *page, const char *title, const char *prefi
     size_t n = strlen(prefix);
     for (int64_t i = 0; i < page->n_config; i++) {
         if (!pt_str_starts(page->config[i].key, prefix)) continue;
+        if (strcmp(page->config[i].key, "program.command") == 0) continue; /* shown above */
         if (!any)
             pt_strbuf_printf(page->out, "<table class=\"facts\"><caption>%s</caption><tbody>\n",
                              title);

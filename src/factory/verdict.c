@@ -116,10 +116,9 @@ const char *pt_verdict_name(pt_verdict_kind kind)
 
 const char *pt_verdict_words(pt_verdict_kind kind)
 {
-    static const char *const words[] = {"Too short to say", "Diverged",
-                                        "Overfitting: it learns the text by heart",
-                                        "Still falling: more steps would lower the loss",
-                                        "Plateau: the training loss no longer falls"};
+    static const char *const words[] = {
+        "Too short to say", "Diverged", "Overfitting: it learns the text by heart",
+        "Still falling: more steps would lower the loss", "Plateau: no fall beyond the noise"};
     return words[kind];
 }
 
