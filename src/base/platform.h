@@ -49,6 +49,10 @@ bool pt_platform_allow_amx(void);
  * not belong in a file's name as '-'; "localhost" when it is unknown. */
 void pt_platform_process_name(char *out, size_t cap);
 
+/* A function of a shared library that may or may not be on this machine; NULL if not. The library stays loaded. */
+typedef void (*pt_platform_function)(void);
+pt_platform_function pt_platform_library(const char *library, const char *function);
+
 /* A cheap environment look-up; NULL when unset or where there is no environment. */
 const char *pt_platform_env(const char *name);
 

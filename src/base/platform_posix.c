@@ -4,6 +4,7 @@
 #endif
 #include "base/platform.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -331,6 +332,16 @@ void pt_platform_process_name(char *out, size_t cap)
         if (!plain) *p = '-';
     }
     snprintf(out, cap, "%s.%ld", host, (long)getpid());
+}
+
+pt_platform_function pt_platform_library(const char *library, const char *function)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    union { /* POSIX lets an address be a function's */
+        void *address;
+        pt_platform_function function;
+    } found = {handle ? dlsym(handle, function) : NULL};
+    return found.function;
 }
 
 /* ---- threads ---- */

@@ -93,6 +93,12 @@ const char *pt_platform_env(const char *name)
 
 void pt_platform_process_name(char *out, size_t cap) { pt_format(out, cap, "localhost.1"); }
 
+pt_platform_function pt_platform_library(const char *library, const char *function)
+{
+    (void)library, (void)function;
+    return NULL;
+}
+
 /* ---- threads ---- */
 void pt_platform_yield(void) {}
 void pt_platform_pause(void) {}

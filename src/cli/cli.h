@@ -21,7 +21,7 @@ typedef struct pt_verb {
 } pt_verb;
 
 extern const pt_verb pt_verb_train, pt_verb_sample, pt_verb_eval, pt_verb_inspect, pt_verb_convert,
-    pt_verb_logits, pt_verb_devices, pt_verb_bench, pt_verb_report;
+    pt_verb_logits, pt_verb_devices, pt_verb_bench, pt_verb_report, pt_verb_runs;
 
 /* ---- output ---- */
 

@@ -232,6 +232,14 @@ static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
     return s ? s : pt_run_folder_resumed(v->run, &restored, &found, command, err);
 }
 
+static pt_status open_events(train_verb *v, pt_error *err)
+{
+    const pt_train_options *o = &v->args.train;
+    int64_t tokens = o->batch * o->accum * (o->ctx ? o->ctx : v->args.model.ctx);
+    if (v->args.no_tensorboard) return PT_OK;
+    return pt_run_events_open(&v->events, v->args.out, pt_trainer_step(v->trainer), tokens, err);
+}
+
 static void greet(const train_verb *v)
 {
     char n[32], bytes[32], memory[32];
@@ -296,7 +304,7 @@ static pt_status print_result(const train_verb *v, pt_error *err)
 static void say_done(const train_verb *v)
 {
     int64_t best = pt_run_folder_best(v->run);
-    pt_say("done: %s/model.tinygpt\n", v->args.out);
+    pt_say("done: %s/model.tinygpt, and %s/report.html shows the run\n", v->args.out, v->args.out);
     if (best >= 0 && best < pt_trainer_step(v->trainer))
         pt_say("lowest validation loss at step %lld: %s/checkpoints/step-%08lld\n", (long long)best,
                v->args.out, (long long)best);
@@ -315,6 +323,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     const char *words = command.failed ? "?" : command.data;
     s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
     pt_strbuf_deinit(&command);
+    if (s == PT_OK) s = open_events(v, err);
     if (s) return s;
     if (!v->args.quiet) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);

@@ -157,7 +157,7 @@ static bool take_line(reading *r, const pt_json *line, const char *type)
         if (step >= 0) add(r, &r->samples, &s);
     } else if (strcmp(type, "save") == 0) {
         if (step >= 0) add_event(r, PT_RUN_SAVED, step, line);
-    } else if (strcmp(type, "resume") == 0) {
+    } else if (strcmp(type, "resumed") == 0) {
         if (step >= 0) add_event(r, PT_RUN_RESUMED, step, line);
     } else if (strcmp(type, "end") == 0) {
         if (step >= 0) add_event(r, PT_RUN_ENDED, step, line);
