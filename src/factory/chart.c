@@ -87,11 +87,12 @@ static double tick_step(range r, int wanted)
     return power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
 }
 
-/* Rounded outwards to whole ticks; a single value gets room on both sides. */
+/* Rounded outwards to whole ticks; what is too close to tell apart gets room on both sides. */
 static range round_out(range r, double *step, int wanted)
 {
-    if (!(r.high - r.low > 1e-12 * (pt_fabs(r.high) + pt_fabs(r.low)))) {
-        double room = r.high != 0 ? 0.1 * pt_fabs(r.high) : 1;
+    double span = r.high - r.low, size = pt_fabs(r.high) + pt_fabs(r.low);
+    if (!(span > 1e-12 * size) || span < 1e-200) {
+        double room = size > 1e-200 ? 0.1 * size : 1;
         r = (range){r.low - room, r.high + room};
     }
     *step = tick_step(r, wanted);
