@@ -127,8 +127,8 @@ TEST(a_torn_binary_tail_is_cut)
         int64_t torn = -1;
         pt_error err = {0};
         pt_append_file *log;
-        CHECK_OK(
-            pt_append_file_open_records(&log, in_folder("log"), whole_records, &torn, &err), err);
+        CHECK_OK(pt_append_file_open_records(&log, in_folder("log"), whole_records, &torn, &err),
+                 err);
         CHECK_INT(torn, torn_bytes[i]);
         CHECK_OK(add(log, "\1z", &err), err); /* no newline needed */
         pt_append_file_close(log);

@@ -76,7 +76,8 @@ static pt_status on_spiked(void *ctx, const pt_spike_report *report, pt_error *e
 static pt_status on_roll_back(void *ctx, int64_t from, double lr_scale, pt_error *err)
 {
     train_verb *v = ctx;
-    return pt_run_folder_roll_back(v->run, v->trainer, from, lr_scale, err);
+    pt_status s = pt_run_folder_roll_back(v->run, v->trainer, from, lr_scale, err);
+    return s ? s : pt_run_events_went_back(v->events, pt_trainer_step(v->trainer), err);
 }
 
 static pt_status on_evaluated(void *ctx, int64_t step, double val_loss, pt_error *err)

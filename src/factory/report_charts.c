@@ -67,6 +67,8 @@ static int64_t collect_marks(const pt_report_page *p, pt_chart_mark marks[MAX_MA
         const pt_run_event *e = &run->events[i];
         if (e->kind == PT_RUN_RESUMED)
             marks[n++] = (pt_chart_mark){(double)e->step, "↻", "resumed"};
+        if (e->kind == PT_RUN_ROLLED_BACK)
+            marks[n++] = (pt_chart_mark){(double)e->step, "↶", "rolled back"};
         if (e->kind != PT_RUN_ENDED || strcmp(e->text, "finished") == 0) continue;
         if (i + 1 < run->n_events && e[1].kind == PT_RUN_RESUMED) continue; /* one mark for both */
         bool stopped = strcmp(e->text, "stopped") == 0;

@@ -78,10 +78,8 @@ void pt_report_events(pt_report_page *page)
                          (long long)from);
     for (int64_t i = from; i < run->n_events; i++) {
         const pt_run_event *e = &run->events[i];
-        const char *what = e->kind == PT_RUN_SAVED     ? "saved"
-                           : e->kind == PT_RUN_RESUMED ? "↻ resumed"
-                                                       : "ended: ";
-        put_event(out, e->step, e->t, what, e->text);
+        static const char *const words[] = {"saved", "↻ resumed", "↶ rolled back", "ended: "};
+        put_event(out, e->step, e->t, words[e->kind], e->text);
     }
     pt_strbuf_puts(out, "</tbody></table></div></section>\n");
 }

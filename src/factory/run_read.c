@@ -159,6 +159,8 @@ static bool take_line(reading *r, const pt_json *line, const char *type)
         if (step >= 0) add_event(r, PT_RUN_SAVED, step, line);
     } else if (strcmp(type, "resumed") == 0) {
         if (step >= 0) add_event(r, PT_RUN_RESUMED, step, line);
+    } else if (strcmp(type, "rollback") == 0) {
+        if (step >= 0) add_event(r, PT_RUN_ROLLED_BACK, step, line);
     } else if (strcmp(type, "end") == 0) {
         if (step >= 0) add_event(r, PT_RUN_ENDED, step, line);
         r->run->peak_bytes = whole(line, "peak_rss_bytes", r->run->peak_bytes);

@@ -28,7 +28,12 @@ typedef struct pt_run_sample {
     int64_t n;
 } pt_run_sample;
 
-typedef enum pt_run_event_kind { PT_RUN_SAVED, PT_RUN_RESUMED, PT_RUN_ENDED } pt_run_event_kind;
+typedef enum pt_run_event_kind {
+    PT_RUN_SAVED,
+    PT_RUN_RESUMED,
+    PT_RUN_ROLLED_BACK,
+    PT_RUN_ENDED
+} pt_run_event_kind;
 typedef struct pt_run_event {
     int64_t step;
     pt_run_event_kind kind;

@@ -76,6 +76,13 @@ pt_status pt_run_events_sampled(pt_run_events *events, int64_t step, const char 
     return end_record(events, err);
 }
 
+pt_status pt_run_events_went_back(pt_run_events *events, int64_t step, pt_error *err)
+{
+    if (!events) return PT_OK;
+    pt_tfevents_start(&events->record, now(), step + 1);
+    return end_record(events, err);
+}
+
 void pt_run_events_close(pt_run_events *events)
 {
     if (!events) return;

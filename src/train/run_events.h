@@ -19,6 +19,8 @@ pt_status pt_run_events_evaluated(pt_run_events *events, int64_t step, double va
                                   pt_error *err);
 pt_status pt_run_events_sampled(pt_run_events *events, int64_t step, const char *bytes, int64_t n,
                                 pt_error *err);
+/* The run goes on from `step`, a checkpoint: what came after is forgotten. */
+pt_status pt_run_events_went_back(pt_run_events *events, int64_t step, pt_error *err);
 void pt_run_events_close(pt_run_events *events); /* NULL is fine */
 
 #endif

@@ -67,9 +67,11 @@ TEST(a_second_sitting_tells_where_it_begins)
     pt_run_events *e = NULL;
     char *bytes = NULL;
     CHECK_OK(pt_run_events_open(&e, in_folder(""), 100, 1024, &err), err);
+    CHECK_OK(pt_run_events_went_back(e, 110, &err), err);
     pt_run_events_close(e);
     int64_t n = read_events(&bytes);
     CHECK(contains(bytes, n, "\x10\x65\x3a\x02\x08\x01")); /* step 101, START */
+    CHECK(contains(bytes, n, "\x10\x6f\x3a\x02\x08\x01")); /* step 111, START */
     pt_free(bytes);
 }
 
