@@ -17,6 +17,7 @@ struct pt_append_file {
     int fd;
     bool regular; /* not a pipe or device, which have no length and no torn line */
     bool failed;  /* ends in a part of a record that could not be taken back */
+    int64_t (*whole)(const uint8_t *bytes, int64_t n); /* of binary records; NULL: lines */
 };
 
 static int read_at(int fd, char *bytes, int64_t n, int64_t offset)
@@ -119,6 +120,21 @@ static int lock(int fd)
     return 0;
 }
 
+static int cut_torn(pt_append_file *file, int64_t *torn_bytes)
+{
+    pt_file_view view;
+    pt_error reason = {0};
+    if (pt_file_view_open(&view, file->path, &reason))
+        return reason.status == PT_NO_MEMORY ? ENOMEM : EIO;
+    int64_t end = file->whole(view.data, view.size), size = view.size;
+    pt_file_view_close(&view);
+    if (end == size) return 0;
+    int error = truncate_to(file->fd, end);
+    if (!error) error = pt_fs_call_sync(file->fd);
+    if (!error) *torn_bytes = size - end;
+    return error;
+}
+
 static int open_log(pt_append_file *file, int64_t *torn_bytes)
 {
     bool is_new = !pt_fs_exists(file->path);
@@ -132,7 +148,9 @@ static int open_log(pt_append_file *file, int64_t *torn_bytes)
     if (file->regular) error = lock(file->fd);
     /* its size is what the last writer left, so it is asked for once nobody else can write */
     if (file->regular && !error) error = fstat(file->fd, &info) == 0 ? 0 : errno;
-    if (file->regular && !error) error = set_torn_aside(file, info.st_size, torn_bytes);
+    if (file->regular && !error)
+        error = file->whole ? cut_torn(file, torn_bytes)
+                            : set_torn_aside(file, info.st_size, torn_bytes);
     if (!error && is_new) error = pt_fs_call_sync_parent(file->path);
     if (error) close(file->fd);
     return error;
@@ -141,6 +159,13 @@ static int open_log(pt_append_file *file, int64_t *torn_bytes)
 pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *torn_bytes,
                               pt_error *err)
 {
+    return pt_append_file_open_records(out, path, NULL, torn_bytes, err);
+}
+
+pt_status pt_append_file_open_records(pt_append_file **out, const char *path,
+                                      int64_t (*whole)(const uint8_t *bytes, int64_t n),
+                                      int64_t *torn_bytes, pt_error *err)
+{
     int64_t torn = 0;
     *out = NULL;
     size_t n = strlen(path);
@@ -148,6 +173,7 @@ pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *t
     pt_append_file *file = pt_alloc(sizeof *file);
     if (!file) return pt_fail(err, PT_NO_MEMORY, "no memory to open '%s'", path);
     memcpy(file->path, path, n + 1);
+    file->whole = whole;
     int error = open_log(file, &torn);
     if (torn_bytes) *torn_bytes = torn;
     if (error) {
@@ -172,7 +198,7 @@ static void take_back(pt_append_file *file, int64_t before, int64_t done)
 
 pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t n, pt_error *err)
 {
-    if (n <= 0 || record[n - 1] != '\n')
+    if (!file->whole && (n <= 0 || record[n - 1] != '\n'))
         return pt_fail(err, PT_BAD_INPUT, "a record for '%s' must end in a newline", file->path);
     if (file->failed)
         return pt_fail(err, PT_IO, "cannot append to '%s': it ends in half a record; open it again",

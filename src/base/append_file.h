@@ -1,4 +1,5 @@
-/* A log that only grows: one record per write call, so a crash can tear only the last record.
+/* A file that only grows: one record per write call, so a crash can tear only the last record. Records are
+ * lines, or binary ones that tell themselves where they end.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_BASE_APPEND_FILE_H
 #define PT_BASE_APPEND_FILE_H
@@ -13,7 +14,12 @@ typedef struct pt_append_file pt_append_file;
  * open; its lock ends with it, however it ends. */
 pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *torn_bytes,
                               pt_error *err);
-/* One record, which must end in a newline, in one write. On failure the log is as it was; where
+/* The same for binary records. whole(bytes, n) says how many of the file's n bytes are whole records; the
+ * torn rest is cut off, since nobody can read half a binary record. */
+pt_status pt_append_file_open_records(pt_append_file **out, const char *path,
+                                      int64_t (*whole)(const uint8_t *bytes, int64_t n),
+                                      int64_t *torn_bytes, pt_error *err);
+/* One record, a line's with its newline, in one write. On failure the log is as it was; where
  * even that could not be had, further writes are refused. Errors: BAD_INPUT, IO. */
 pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t n, pt_error *err);
 pt_status pt_append_file_sync(pt_append_file *file, pt_error *err);

@@ -109,6 +109,34 @@ TEST(long_torn_lines)
         }
 }
 
+/* Records of a length byte and as many bytes. */
+static int64_t whole_records(const uint8_t *bytes, int64_t n)
+{
+    int64_t at = 0;
+    while (at < n && at + 1 + bytes[at] <= n) at += 1 + bytes[at];
+    return at;
+}
+
+TEST(a_torn_binary_tail_is_cut)
+{
+    static const char *const before[] = {"", "\2ab", "\2ab\3x", "\5\n\n"};
+    static const int torn_bytes[] = {0, 0, 2, 3};
+    for (int i = 0; i < 4; i++) {
+        fresh_folder();
+        put_text(in_folder("log"), before[i]);
+        int64_t torn = -1;
+        pt_error err = {0};
+        pt_append_file *log;
+        CHECK_OK(pt_append_file_open_records(&log, in_folder("log"), whole_records, &torn, &err),
+                 err);
+        CHECK_INT(torn, torn_bytes[i]);
+        CHECK_OK(add(log, "\1z", &err), err); /* no newline needed */
+        pt_append_file_close(log);
+        CHECK_STR(text_of(in_folder("log")), torn_bytes[i] == 3 || i == 0 ? "\1z" : "\2ab\1z");
+        CHECK_INT(n_entries(), 1);
+    }
+}
+
 TEST(setting_aside_loses_nothing_whatever_call_fails)
 {
     for (int nth = 1;; nth++) {

@@ -1,10 +1,14 @@
 /* Files: reading, sizes, sharing under a second name. Folders: fs_folder.c.
  * SPDX-License-Identifier: MIT */
+#if defined(__linux__)
+#define _XOPEN_SOURCE 700 /* realpath */
+#endif
 #include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -230,6 +234,26 @@ int64_t pt_fs_size(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
+}
+
+int64_t pt_fs_changed_ns(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) return 0;
+#if defined(__APPLE__)
+    return (int64_t)info.st_mtimespec.tv_sec * 1000000000 + info.st_mtimespec.tv_nsec;
+#else
+    return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+#endif
+}
+
+bool pt_fs_absolute(char *out, size_t cap, const char *path)
+{
+    char *whole = realpath(path, NULL);
+    bool fits = whole && strlen(whole) < cap;
+    if (fits) memcpy(out, whole, strlen(whole) + 1);
+    free(whole);
+    return fits;
 }
 
 int64_t pt_fs_free_bytes(const char *path)

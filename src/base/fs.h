@@ -56,6 +56,10 @@ bool pt_fs_is_link(const char *path); /* a symbolic link, also one that leads no
 bool pt_fs_is_folder(const char *path);
 /* Bytes of a regular file, -1 if there is none. */
 int64_t pt_fs_size(const char *path);
+/* When a file was last changed, in ns of the wall clock; 0 if there is none. */
+int64_t pt_fs_changed_ns(const char *path);
+/* The path from the root, without links, . and ..; false when there is nothing at `path` or it does not fit. */
+bool pt_fs_absolute(char *out, size_t cap, const char *path);
 /* Makes the folder and its missing parents. A folder that exists is fine. */
 pt_status pt_fs_make_folder(const char *path, pt_error *err);
 /* Calls fn for each entry name (without . and ..), in byte order of the names; fn may change the

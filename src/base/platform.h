@@ -45,6 +45,14 @@ void pt_platform_wake(atomic_uint *word);
 /* True when this process may use the processor's AMX tiles for bf16, which Linux grants on request (x86-64). */
 bool pt_platform_allow_amx(void);
 
+/* "host.pid": tells this process from others that write beside it. The host's name with anything that does
+ * not belong in a file's name as '-'; "localhost" when it is unknown. */
+void pt_platform_process_name(char *out, size_t cap);
+
+/* A function of a shared library that may or may not be on this machine; NULL if not. The library stays loaded. */
+typedef void (*pt_platform_function)(void);
+pt_platform_function pt_platform_library(const char *library, const char *function);
+
 /* A cheap environment look-up; NULL when unset or where there is no environment. */
 const char *pt_platform_env(const char *name);
 

@@ -4,6 +4,7 @@
 #endif
 #include "base/platform.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -320,6 +321,28 @@ void pt_platform_log_line(const char *line, size_t n)
 }
 
 const char *pt_platform_env(const char *name) { return getenv(name); }
+
+void pt_platform_process_name(char *out, size_t cap)
+{
+    char host[64] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || !host[0]) memcpy(host, "localhost", 10);
+    for (char *p = host; *p; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '_';
+        if (!plain) *p = '-';
+    }
+    snprintf(out, cap, "%s.%ld", host, (long)getpid());
+}
+
+pt_platform_function pt_platform_library(const char *library, const char *function)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    union { /* POSIX lets an address be a function's */
+        void *address;
+        pt_platform_function function;
+    } found = {handle ? dlsym(handle, function) : NULL};
+    return found.function;
+}
 
 /* ---- threads ---- */
 struct pt_platform_thread {

@@ -16,6 +16,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/platform.h"
 
+#include "base/format.h"
 #include "base/heap.h"
 #include "base/mem.h"
 
@@ -87,6 +88,14 @@ void pt_platform_log_line(const char *line, size_t n) { host_log(line, n); }
 const char *pt_platform_env(const char *name)
 {
     (void)name;
+    return NULL;
+}
+
+void pt_platform_process_name(char *out, size_t cap) { pt_format(out, cap, "localhost.1"); }
+
+pt_platform_function pt_platform_library(const char *library, const char *function)
+{
+    (void)library, (void)function;
     return NULL;
 }
 

@@ -157,31 +157,3 @@ pt_status pt_need_model(const pt_command_line *line, pt_error *err)
 }
 
 int64_t pt_peak_rss(void) { return pt_platform_peak_rss_bytes(); }
-
-const char *pt_grouped(int64_t value, char out[32])
-{
-    char digits[24];
-    size_t n = pt_format(digits, sizeof digits, "%lld", (long long)value), at = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i && (n - i) % 3 == 0 && digits[i - 1] != '-') out[at++] = ',';
-        out[at++] = digits[i];
-    }
-    out[at] = 0;
-    return out;
-}
-
-const char *pt_megabytes(int64_t bytes, char out[32])
-{
-    double mb = (double)bytes / 1e6;
-    if (mb >= 10000) pt_format(out, 32, "%.1f GB", mb / 1000);
-    else pt_format(out, 32, mb >= 100 ? "%.0f MB" : "%.1f MB", mb);
-    return out;
-}
-
-void pt_duration(double seconds, char *out, size_t cap)
-{
-    int64_t s = (int64_t)(seconds + 0.5);
-    if (s < 100) pt_format(out, cap, "%llds", (long long)s);
-    else if (s < 6000) pt_format(out, cap, "%lldm%02llds", (long long)s / 60, (long long)s % 60);
-    else pt_format(out, cap, "%lldh%02lldm", (long long)s / 3600, (long long)s / 60 % 60);
-}

@@ -4,6 +4,7 @@
 #define PT_CLI_CLI_H
 
 #include "base/fs.h"
+#include "base/human.h"
 #include "cli/options.h"
 #include "io/tinygpt.h"
 #include "model/model.h"
@@ -20,7 +21,7 @@ typedef struct pt_verb {
 } pt_verb;
 
 extern const pt_verb pt_verb_train, pt_verb_sample, pt_verb_eval, pt_verb_inspect, pt_verb_convert,
-    pt_verb_logits, pt_verb_devices, pt_verb_bench, pt_verb_data;
+    pt_verb_logits, pt_verb_devices, pt_verb_bench, pt_verb_data, pt_verb_report, pt_verb_runs;
 
 /* ---- output ---- */
 
@@ -82,11 +83,5 @@ pt_status pt_need_model(const pt_command_line *line, pt_error *err);
 
 /* Whole-program peak memory in bytes, 0 if unknown. */
 int64_t pt_peak_rss(void);
-
-/* "1,204,997" style and "12.3 MB" style; static buffers are not used: out must hold 32 bytes. */
-const char *pt_grouped(int64_t value, char out[32]);
-const char *pt_megabytes(int64_t bytes, char out[32]);
-/* "42s", "5m07s", "3h20m" */
-void pt_duration(double seconds, char *out, size_t cap);
 
 #endif

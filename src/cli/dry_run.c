@@ -132,9 +132,9 @@ static void put_time(pt_strbuf *out, const pt_dry_run *run, const findings *f)
                        "\ntime: not estimated, even one layer is too much for a short probe\n");
         return;
     }
-    pt_duration(e->seconds, about, sizeof about);
-    pt_duration(e->low, low, sizeof low);
-    pt_duration(e->high, high, sizeof high);
+    pt_duration(e->seconds, about);
+    pt_duration(e->low, low);
+    pt_duration(e->high, high);
     double tokens = (double)(o->batch * o->accum * (o->ctx ? o->ctx : run->desc->config.ctx));
     pt_strbuf_printf(out,
                      "\ntime\n  about %s (%s to %s) for %lld steps: %.3g s a step, %s tokens a "

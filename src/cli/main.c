@@ -8,7 +8,7 @@
 
 static const pt_verb *const verbs[] = {
     &pt_verb_train,  &pt_verb_sample,  &pt_verb_eval,  &pt_verb_inspect, &pt_verb_convert,
-    &pt_verb_logits, &pt_verb_devices, &pt_verb_bench, &pt_verb_data,
+    &pt_verb_logits, &pt_verb_devices, &pt_verb_bench, &pt_verb_data, &pt_verb_report, &pt_verb_runs,
 };
 #define N_VERBS ((int)(sizeof verbs / sizeof verbs[0]))
 

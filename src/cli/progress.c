@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include "base/clock.h"
+#include "base/fit_line.h"
 #include "base/platform.h"
 #include "cli/cli.h"
 
@@ -10,12 +11,14 @@
 pt_progress pt_progress_begin(const pt_train_options *o, bool quiet)
 {
     bool terminal = pt_stderr_is_terminal();
+    pt_pace pace;
+    pt_pace_begin(&pace, pt_clock_seconds());
     return (pt_progress){.quiet = quiet,
                          .terminal = terminal,
                          .color = terminal && !pt_platform_env("NO_COLOR"),
                          .steps = o->steps,
                          .prompt = o->sample_prompt ? o->sample_prompt : "",
-                         .started = pt_clock_seconds()};
+                         .pace = pace};
 }
 
 void pt_progress_end(pt_progress *p)
@@ -31,25 +34,48 @@ static void clear_line(pt_progress *p)
     p->line_open = false;
 }
 
+/* On a terminal as much as fits; in a file everything, in words. */
+static void step_line(const pt_progress *p, const pt_step_report *r, double tokens_per_second,
+                      char *out, size_t cap)
+{
+    static const char *const arrows[] = {" →", " ↓", " ↑"}, *const words[] = {" flat", " falling",
+                                                                              " rising"};
+    char step[48], loss[48], trend[48], rate[48], left[48], range[48] = "", memory[48];
+    char number[32];
+    bool t = p->terminal;
+    pt_pace_left rest = pt_pace_rest(&p->pace, p->steps - r->step);
+    pt_format(step, sizeof step, "%s%lld/%lld", t ? "" : "step ", (long long)r->step,
+              (long long)p->steps);
+    pt_format(loss, sizeof loss, "loss %.4f", r->loss);
+    pt_format(trend, sizeof trend, "trend %.4f", p->pace.fast);
+    pt_format(rate, sizeof rate, "%s tok/s",
+              tokens_per_second > 0 ? pt_rate(tokens_per_second, number) : "?");
+    double above = rest.high - rest.seconds, below = rest.seconds - rest.low;
+    pt_format(left, sizeof left, "ETA %s", rest.known ? pt_duration(rest.seconds, number) : "?");
+    pt_duration(above > below ? above : below, number);
+    if (rest.known && strcmp(number, "0s") != 0)
+        pt_format(range, sizeof range, "%s%s", t ? "±" : " give or take ", number);
+    pt_format(memory, sizeof memory, "%s%s", t ? "" : "mem ", pt_megabytes(pt_peak_rss(), number));
+    pt_pace_trend direction = pt_pace_direction(&p->pace);
+    const pt_line_part parts[] = {
+        {step, 0, false},  {loss, 1, false},
+        {trend, 3, false}, {t ? arrows[direction] : words[direction], 3, true},
+        {rate, 4, false},  {left, 2, false},
+        {range, 5, true},  {memory, 6, false}};
+    pt_fit_line(out, cap, parts, sizeof parts / sizeof parts[0],
+                t ? pt_stderr_columns() - 1 : (int)cap - 1);
+}
+
 void pt_progress_step(pt_progress *p, const pt_step_report *r, double tokens_per_second)
 {
-    p->trend = p->trend > 0 ? p->trend + 0.05 * (r->loss - p->trend) : r->loss;
     double now = pt_clock_seconds(), every = p->terminal ? 0.2 : 10.0;
+    pt_pace_step(&p->pace, now, r->seconds, r->loss);
     bool last = r->step == p->steps;
-    if (p->quiet || (now - p->shown < every && !last && r->step != p->first + 1)) return;
+    if (p->quiet || (p->shown > 0 && now - p->shown < every && !last)) return;
     p->shown = now;
-    char left[32] = "?", memory[32], rate[32] = "?";
-    double per_step =
-        (now - p->started) / (double)(r->step - p->first); /* with what came between the steps */
-    if (tokens_per_second > 0) {
-        pt_duration((double)(p->steps - r->step) * per_step, left, sizeof left);
-        pt_grouped((int64_t)tokens_per_second, rate);
-    }
-    char line[160];
-    pt_format(line, sizeof line, "step %lld/%lld  loss %.4f  trend %.4f  %s tok/s  ETA %s  mem %s",
-              (long long)r->step, (long long)p->steps, r->loss, p->trend, rate, left,
-              pt_megabytes(pt_peak_rss(), memory));
-    if (p->terminal) pt_say("\r%.*s\033[K", pt_stderr_columns() - 1, line);
+    char line[400];
+    step_line(p, r, tokens_per_second, line, sizeof line);
+    if (p->terminal) pt_say("\r%s\033[K", line);
     else pt_say("%s\n", line);
     p->line_open = p->terminal;
 }

@@ -3,17 +3,18 @@
 #ifndef PT_CLI_PROGRESS_H
 #define PT_CLI_PROGRESS_H
 
+#include "train/pace.h"
 #include "train/trainer.h"
 
 typedef struct pt_progress {
     bool quiet;    /* --quiet: nothing */
     bool terminal; /* one line that is rewritten */
     bool color;
-    int64_t steps, first;  /* first: steps done before, by a run that goes on */
-    double started, shown; /* seconds */
-    double trend;          /* smoothed loss */
-    bool line_open;        /* a rewritten line is on the screen */
-    const char *prompt;    /* of the samples */
+    int64_t steps;
+    double shown; /* seconds, when a step was shown last; 0 = never */
+    pt_pace pace;
+    bool line_open;     /* a rewritten line is on the screen */
+    const char *prompt; /* of the samples */
 } pt_progress;
 
 pt_progress pt_progress_begin(const pt_train_options *options, bool quiet);

@@ -11,6 +11,8 @@
 #include "cli/recipe.h"
 #include "cli/resume.h"
 #include "cli/train_options.h"
+#include "factory/report.h"
+#include "train/run_events.h"
 #include "train/run_folder.h"
 
 typedef struct train_verb {
@@ -19,6 +21,8 @@ typedef struct train_verb {
     pt_trainer_desc desc;
     pt_trainer *trainer;
     pt_run_folder *run;
+    pt_run_events *events; /* NULL: --no-tensorboard */
+    pt_report_live report;
     pt_progress progress;
 } train_verb;
 
@@ -58,7 +62,8 @@ static pt_status on_step(void *ctx, const pt_step_report *report, pt_error *err)
 {
     train_verb *v = ctx;
     pt_progress_step(&v->progress, report, pt_trainer_tokens_per_second(v->trainer));
-    return pt_run_folder_step(v->run, report, err);
+    pt_status s = pt_run_folder_step(v->run, report, err);
+    return s ? s : pt_run_events_step(v->events, report, err);
 }
 
 static pt_status on_spiked(void *ctx, const pt_spike_report *report, pt_error *err)
@@ -71,21 +76,26 @@ static pt_status on_spiked(void *ctx, const pt_spike_report *report, pt_error *e
 static pt_status on_roll_back(void *ctx, int64_t from, double lr_scale, pt_error *err)
 {
     train_verb *v = ctx;
-    return pt_run_folder_roll_back(v->run, v->trainer, from, lr_scale, err);
+    pt_status s = pt_run_folder_roll_back(v->run, v->trainer, from, lr_scale, err);
+    return s ? s : pt_run_events_went_back(v->events, pt_trainer_step(v->trainer), err);
 }
 
 static pt_status on_evaluated(void *ctx, int64_t step, double val_loss, pt_error *err)
 {
     train_verb *v = ctx;
     pt_progress_evaluated(&v->progress, step, val_loss);
-    return pt_run_folder_evaluated(v->run, step, val_loss, err);
+    pt_status s = pt_run_folder_evaluated(v->run, step, val_loss, err);
+    if (s == PT_OK) s = pt_run_events_evaluated(v->events, step, val_loss, err);
+    if (s == PT_OK) pt_report_refresh(&v->report, v->args.out);
+    return s;
 }
 
 static pt_status on_sampled(void *ctx, int64_t step, const char *bytes, int64_t n, pt_error *err)
 {
     train_verb *v = ctx;
     pt_progress_sampled(&v->progress, step, bytes, n);
-    return pt_run_folder_sampled(v->run, step, bytes, n, err);
+    pt_status s = pt_run_folder_sampled(v->run, step, bytes, n, err);
+    return s ? s : pt_run_events_sampled(v->events, step, bytes, n, err);
 }
 
 static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *err)
@@ -164,6 +174,7 @@ static pt_status describe_run(train_verb *v, const char *command, pt_error *err)
         .isa = v->device->detail,
         .threads = pt_pool_threads(pt_device_pool(v->device)),
         .previous = v->args.previous,
+        .planned_bytes = pt_plan_total_bytes(pt_trainer_plan(v->trainer)),
     };
     pt_status s = pt_train_arguments_record(&v->args, &description.arguments, err);
     pt_run_folder_keep(v->run, v->args.keep);
@@ -222,6 +233,14 @@ static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
     catch_signals();
     s = describe_run(v, command, err);
     return s ? s : pt_run_folder_resumed(v->run, &restored, &found, command, err);
+}
+
+static pt_status open_events(train_verb *v, pt_error *err)
+{
+    const pt_train_options *o = &v->args.train;
+    int64_t tokens = o->batch * o->accum * (o->ctx ? o->ctx : v->args.model.ctx);
+    if (v->args.no_tensorboard) return PT_OK;
+    return pt_run_events_open(&v->events, v->args.out, pt_trainer_step(v->trainer), tokens, err);
 }
 
 static void greet(const train_verb *v)
@@ -286,7 +305,7 @@ static pt_status print_result(const train_verb *v, pt_error *err)
 static void say_done(const train_verb *v)
 {
     int64_t best = pt_run_folder_best(v->run);
-    pt_say("done: %s/model.tinygpt\n", v->args.out);
+    pt_say("done: %s/model.tinygpt, and %s/report.html shows the run\n", v->args.out, v->args.out);
     if (best >= 0 && best < pt_trainer_step(v->trainer))
         pt_say("lowest validation loss at step %lld: %s/checkpoints/step-%08lld\n", (long long)best,
                v->args.out, (long long)best);
@@ -305,13 +324,16 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     const char *words = command.failed ? "?" : command.data;
     s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
     pt_strbuf_deinit(&command);
+    if (s == PT_OK) s = open_events(v, err);
     if (s) return s;
     if (!v->args.quiet) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
-    v->progress.first = pt_trainer_step(v->trainer);
     s = loop(v, err);
     const char *how = s ? (err ? err->message : "failed") : interrupts ? "stopped" : "finished";
     pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), how, s ? NULL : err);
+    pt_error no_report = {0};
+    if (end == PT_OK && pt_report_put(v->args.out, NULL, &no_report))
+        pt_say("no report: %s\n", no_report.message);
     if (s == PT_OK) s = end;
     if (s == PT_OK && v->args.json) s = print_result(v, err);
     if (s == PT_OK && interrupts) return interrupted(err);
@@ -322,6 +344,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 static void release(train_verb *v)
 {
     pt_trainer_free(v->trainer);
+    pt_run_events_close(v->events);
     pt_run_folder_free(v->run);
     pt_device_free(v->device);
     pt_corpus_choice_close(&v->args.corpus);

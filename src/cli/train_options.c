@@ -68,6 +68,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"dropout", PT_OPTION_REAL, &m->dropout, "P", "on the residual stream", NULL, false},
         {"init", PT_OPTION_TEXT, &a->init, "I", "default, or upstream's bits", "default", false},
         {"dtype", PT_OPTION_TEXT, &a->dtype, "D", "of activations: f32 or bf16", "f32", false},
+        {"no-tensorboard", PT_OPTION_SWITCH, &a->no_tensorboard, NULL,
+         "write no event file for TensorBoard", NULL, false},
         {"recompute", PT_OPTION_TEXT, &a->recompute, "R", "none, cheap or block: less memory",
          "none", false},
         {"force-memory", PT_OPTION_SWITCH, &a->force_memory, NULL,

@@ -28,7 +28,7 @@ typedef struct pt_train_arguments {
     int64_t depth; /* 0 = not given */
     pt_depth_choice wanted;
     int64_t keep; /* checkpoints */
-    bool json, dry_run, recipe, force_memory, quiet;
+    bool json, dry_run, recipe, force_memory, quiet, no_tensorboard;
     pt_model_config model;
     pt_train_options train;
 

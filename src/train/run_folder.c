@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/maths.h"
+#include "base/platform.h"
 #include "base/version.h"
 #include "train/run_folder_internal.h"
 
@@ -197,6 +198,7 @@ static void write_program(pt_json_writer *w, const pt_run_description *d)
     pt_json_string(w, "device", d->device);
     pt_json_string(w, "isa", d->isa);
     pt_json_i64(w, "threads", d->threads);
+    pt_json_i64(w, "planned_bytes", d->planned_bytes);
     if (hash_program(hex)) pt_json_string(w, "binary_sha256", hex);
     else pt_json_null(w, "binary_sha256");
     pt_json_end_object(w);
@@ -386,6 +388,7 @@ pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, const char *how, p
     pt_json_writer w = pt_run_begin_line(run, "end");
     pt_json_i64(&w, "step", step);
     pt_json_string(&w, "how", how);
+    pt_json_i64(&w, "peak_rss_bytes", pt_platform_peak_rss_bytes());
     pt_status s = pt_run_end_line(run, &w, err);
     return s == PT_OK ? pt_append_file_sync(run->log, err) : s;
 }

@@ -22,6 +22,7 @@ typedef struct pt_run_description {
     const double *weight;      /* of its sources, in a mix; else NULL */
     const char *device, *isa;
     int threads;
+    int64_t planned_bytes;    /* of memory */
     const pt_json *arguments; /* the options by name, or NULL */
     const pt_json *previous;  /* the run.json of the run that goes on, or NULL */
 } pt_run_description;

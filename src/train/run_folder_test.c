@@ -245,7 +245,7 @@ TEST(lines_have_the_documented_keys)
     CHECK_INT(text->text_len, 10 + 3 + 3); /* each of two malformed pieces is a U+FFFD */
     CHECK(memcmp(text->text, "Call me\n\"\0\xef\xbf\xbd\xef\xbf\xbd", 16) == 0);
     check_keys(log_line(4), "save", (const char *const[]){"step", NULL});
-    check_keys(log_line(5), "end", (const char *const[]){"step", "how", NULL});
+    check_keys(log_line(5), "end", (const char *const[]){"step", "how", "peak_rss_bytes", NULL});
     check_text(log_line(5), "how", "finished");
     CHECK(!log_line(6));
     end_test(run);

@@ -1,0 +1,136 @@
+/* What a run wrote, what happened, how it was made. SPDX-License-Identifier: MIT */
+#include "factory/report_internal.h"
+
+#include "base/clock.h"
+#include "base/maths.h"
+#include "factory/html.h"
+
+#define SAMPLES_SHOWN 12
+#define EVENTS_SHOWN 200
+
+void pt_report_samples(pt_report_page *page)
+{
+    const pt_run *run = page->run;
+    pt_strbuf *out = page->out;
+    int64_t n = run->n_samples, shown = pt_min_i64(n, SAMPLES_SHOWN);
+    const char *prompt = pt_config_value(page->config, page->n_config, "train.sample_prompt");
+    if (!n) return;
+    pt_strbuf_puts(out, "<section aria-labelledby=\"samples\"><h2 id=\"samples\">What it "
+                        "wrote</h2>\n<p class=\"quiet\">");
+    if (shown < n) pt_strbuf_printf(out, "%lld of %lld samples. ", (long long)shown, (long long)n);
+    pt_strbuf_puts(out, "The prompt is in bold; a byte that cannot be shown is · or "
+                        "\xef\xbf\xbd.</p>\n<ol class=\"samples\">\n");
+    for (int64_t i = 0; i < shown; i++) {
+        const pt_run_sample *s = &run->samples[shown > 1 ? i * (n - 1) / (shown - 1) : 0];
+        pt_strbuf_printf(out, "<li><h3>step %lld</h3><pre dir=\"auto\">", (long long)s->step);
+        if (prompt && *prompt && strcmp(prompt, "\n") != 0) {
+            pt_strbuf_puts(out, "<b>");
+            pt_html_text(out, prompt);
+            pt_strbuf_puts(out, "</b>");
+        }
+        pt_html_bytes(out, s->bytes, (size_t)s->n);
+        pt_strbuf_puts(out, "</pre></li>\n");
+    }
+    pt_strbuf_puts(out, "</ol></section>\n");
+}
+
+static void put_event(pt_strbuf *out, int64_t step, double t, const char *what, const char *text)
+{
+    char when[32] = "";
+    if (t > 0 && t < 1e11) pt_clock_iso((int64_t)(t * 1000), when);
+    if (when[0]) pt_format(when + 19, 2, "Z"); /* without milliseconds */
+    if (when[0]) when[10] = ' ';
+    pt_strbuf_printf(out, "<tr><th scope=\"row\">%lld</th><td>%s", (long long)step, what);
+    pt_html_text(out, text);
+    pt_strbuf_printf(out, "</td><td>%s</td></tr>\n", when);
+}
+
+static void put_spikes(pt_report_page *page)
+{
+    char what[96];
+    int64_t shown = pt_min_i64(page->n_spikes, PT_REPORT_SPIKES);
+    for (int64_t i = 0; i < shown; i++) {
+        const pt_run_step *s = &page->run->steps[page->spikes[i]];
+        pt_format(what, sizeof what, "▲ spike: loss %.4f, gradient norm %.3g", s->loss,
+                  s->grad_norm);
+        put_event(page->out, s->step, PT_NAN, what, "");
+    }
+    if (shown < page->n_spikes)
+        pt_strbuf_printf(page->out, "<tr><td colspan=\"3\">and %lld more spikes</td></tr>\n",
+                         (long long)(page->n_spikes - shown));
+}
+
+void pt_report_events(pt_report_page *page)
+{
+    const pt_run *run = page->run;
+    pt_strbuf *out = page->out;
+    if (!run->n_events && !page->n_spikes) return;
+    pt_strbuf_puts(
+        out,
+        "<section aria-labelledby=\"events\"><h2 id=\"events\">What happened</h2>\n"
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"events\">\n"
+        "<table class=\"events\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\">event</th>"
+        "<th scope=\"col\">when (UTC)</th></tr></thead>\n<tbody>\n");
+    put_spikes(page);
+    int64_t from = pt_max_i64(0, run->n_events - EVENTS_SHOWN);
+    if (from)
+        pt_strbuf_printf(out, "<tr><td colspan=\"3\">%lld earlier events</td></tr>\n",
+                         (long long)from);
+    for (int64_t i = from; i < run->n_events; i++) {
+        const pt_run_event *e = &run->events[i];
+        static const char *const words[] = {"saved", "↻ resumed", "↶ rolled back", "ended: "};
+        put_event(out, e->step, e->t, words[e->kind], e->text);
+    }
+    pt_strbuf_puts(out, "</tbody></table></div></section>\n");
+}
+
+/* The rows whose key begins with `prefix`, without it. */
+static void put_group(pt_report_page *page, const char *title, const char *prefix)
+{
+    bool any = false;
+    size_t n = strlen(prefix);
+    for (int64_t i = 0; i < page->n_config; i++) {
+        if (!pt_str_starts(page->config[i].key, prefix)) continue;
+        if (strcmp(page->config[i].key, "program.command") == 0) continue; /* shown above */
+        if (!any)
+            pt_strbuf_printf(page->out, "<table class=\"facts\"><caption>%s</caption><tbody>\n",
+                             title);
+        any = true;
+        pt_html_row(page->out, page->config[i].key + n, page->config[i].value);
+    }
+    if (any) pt_strbuf_puts(page->out, "</tbody></table>\n");
+}
+
+static void put_log_facts(pt_report_page *page)
+{
+    const pt_run *run = page->run;
+    char text[96];
+    pt_strbuf_puts(page->out, "<table class=\"facts\"><caption>Log</caption><tbody>\n");
+    if (*run->started) pt_html_row(page->out, "started", run->started);
+    pt_format(text, sizeof text, "%lld", (long long)run->lines);
+    pt_html_row(page->out, "lines", text);
+    pt_format(text, sizeof text, "%lld%s", (long long)run->bad_lines,
+              run->torn ? ", and the last line is torn" : "");
+    pt_html_row(page->out, "lines that could not be read", text);
+    if (!run->json) pt_html_row(page->out, "run.json", "missing or damaged");
+    pt_strbuf_puts(page->out, "</tbody></table>\n");
+}
+
+void pt_report_config(pt_report_page *page)
+{
+    pt_strbuf_puts(page->out,
+                   "<section aria-labelledby=\"made\"><h2 id=\"made\">How it was made</h2>\n");
+    const char *command = pt_config_value(page->config, page->n_config, "program.command");
+    if (command) {
+        pt_strbuf_puts(page->out, "<p class=\"quiet\">The command:</p>\n<pre class=\"command\">");
+        pt_html_text(page->out, command);
+        pt_strbuf_puts(page->out, "</pre>\n");
+    }
+    pt_strbuf_puts(page->out, "<div class=\"groups\">\n");
+    put_group(page, "Model", "model.");
+    put_group(page, "Training", "train.");
+    put_group(page, "Text", "corpus.");
+    put_group(page, "Program", "program.");
+    put_log_facts(page);
+    pt_strbuf_puts(page->out, "</div></section>\n");
+}

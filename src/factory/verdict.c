@@ -1,0 +1,136 @@
+/* A run judged. SPDX-License-Identifier: MIT */
+#include "factory/verdict.h"
+
+#include "base/maths.h"
+
+typedef struct window {
+    double mean, error; /* error: standard error of the mean */
+} window;
+
+/* Of W steps from index `from`, all of them finite. */
+static window window_at(const pt_run *run, int64_t from, int64_t W)
+{
+    double sum = 0, square = 0;
+    for (int64_t i = from; i < from + W; i++) sum += run->steps[i].loss;
+    double mean = sum / (double)W;
+    for (int64_t i = from; i < from + W; i++)
+        square += (run->steps[i].loss - mean) * (run->steps[i].loss - mean);
+    return (window){mean, pt_sqrt(square / (double)(W - 1) / (double)W)};
+}
+
+static double both(window a, window b) { return pt_sqrt(a.error * a.error + b.error * b.error); }
+
+static bool judge_not_finite(const pt_run *run, pt_verdict *v)
+{
+    const char *state = pt_run_state(run);
+    for (int64_t i = 0; i < run->n_steps; i++) {
+        if (pt_is_finite(run->steps[i].loss)) continue;
+        pt_format(v->because, sizeof v->because, "The loss of step %lld is not a finite number.",
+                  (long long)run->steps[i].step);
+        return true;
+    }
+    if (strcmp(state, "diverged") != 0) return false;
+    pt_format(v->because, sizeof v->because, "The run ended with: %s.", run->how);
+    return true;
+}
+
+static bool judge_given_back(const pt_run *run, int64_t W, pt_verdict *v)
+{
+    window first = window_at(run, 0, W), last = window_at(run, run->n_steps - W, W), best = first;
+    for (int64_t i = W; i + W <= run->n_steps; i += W) {
+        window w = window_at(run, i, W);
+        if (w.mean < best.mean) best = w;
+    }
+    double learned = first.mean - best.mean, lost = last.mean - best.mean;
+    if (learned <= 4 * both(first, best) || lost <= 4 * both(last, best) || lost <= learned / 2)
+        return false;
+    pt_format(v->because, sizeof v->because,
+              "The training loss fell from %.3f to %.3f and rose to %.3f again (means of %lld "
+              "steps): more than half "
+              "of what was learned is gone.",
+              first.mean, best.mean, last.mean, (long long)W);
+    return true;
+}
+
+static bool judge_overfitting(const pt_run *run, int64_t W, pt_verdict *v)
+{
+    int64_t best = pt_run_best_val(run), n = run->n_vals, upto = 0;
+    if (best < 0 || n - best < 3) return false;
+    const pt_run_val *vals = run->vals;
+    double limit = 1.01 * vals[best].loss;
+    if (!(vals[n - 1].loss >= limit) || !(vals[n - 2].loss >= limit)) return false;
+    while (upto < run->n_steps && run->steps[upto].step <= vals[best].step) upto++;
+    if (upto < W) return false;
+    double then = window_at(run, upto - W, W).mean, now = window_at(run, run->n_steps - W, W).mean;
+    if (now >= then) return false;
+    pt_format(v->because, sizeof v->because,
+              "The validation loss was best at step %lld (%.4f) and is %.4f at step %lld, %.1f %% "
+              "above it, while the "
+              "training loss fell from %.3f to %.3f (means of %lld steps).",
+              (long long)vals[best].step, vals[best].loss, vals[n - 1].loss,
+              (long long)vals[n - 1].step, 100 * (vals[n - 1].loss / vals[best].loss - 1), then,
+              now, (long long)W);
+    return true;
+}
+
+static bool judge_falling(const pt_run *run, int64_t W, pt_verdict *v)
+{
+    int64_t n = run->n_steps;
+    window before = window_at(run, n - 2 * W, W), last = window_at(run, n - W, W);
+    double fall = before.mean - last.mean, error = both(before, last);
+    bool falling = fall > 2 * error && fall >= 0.002 * before.mean;
+    pt_format(v->because, sizeof v->because,
+              "The training loss %s by %.4f from one window of %lld steps to the next (%.4f, then "
+              "%.4f); chance alone "
+              "moves that by about %.4f.",
+              fall >= 0 ? "fell" : "rose", pt_fabs(fall), (long long)W, before.mean, last.mean,
+              error);
+    return falling;
+}
+
+pt_verdict pt_verdict_of(const pt_run *run)
+{
+    pt_verdict v = {.kind = PT_VERDICT_DIVERGED};
+    int64_t n = run->n_steps, W = pt_max_i64(PT_VERDICT_MIN_WINDOW, n / 10);
+    if (judge_not_finite(run, &v)) return v;
+    if (n < PT_VERDICT_MIN_STEPS) {
+        v.kind = PT_VERDICT_TOO_SHORT;
+        pt_format(v.because, sizeof v.because,
+                  "%lld steps are fewer than the %d that a trend needs.", (long long)n,
+                  PT_VERDICT_MIN_STEPS);
+        return v;
+    }
+    if (judge_given_back(run, W, &v)) return v;
+    v.kind = PT_VERDICT_OVERFITTING;
+    if (judge_overfitting(run, W, &v)) return v;
+    v.kind = judge_falling(run, W, &v) ? PT_VERDICT_FALLING : PT_VERDICT_PLATEAU;
+    return v;
+}
+
+const char *pt_verdict_name(pt_verdict_kind kind)
+{
+    static const char *const names[] = {"too short", "diverged", "overfitting", "falling",
+                                        "plateau"};
+    return names[kind];
+}
+
+const char *pt_verdict_words(pt_verdict_kind kind)
+{
+    static const char *const words[] = {
+        "Too short to say", "Diverged", "Overfitting: it learns the text by heart",
+        "Still falling: more steps would lower the loss", "Plateau: no fall beyond the noise"};
+    return words[kind];
+}
+
+const char *pt_verdict_advice(pt_verdict_kind kind)
+{
+    static const char *const advice[] = {
+        "Train for more steps.", "A lower learning rate or a longer warm-up is the usual cure.",
+        "The checkpoint nearest the best evaluation is the better model. More text, a smaller "
+        "model or dropout help.",
+        "If it was a schedule that ended the fall, a longer one is needed rather than steps at its "
+        "end.",
+        "A larger model, more text, or a schedule that ends later or lower may gain more than "
+        "further steps."};
+    return advice[kind];
+}

@@ -1,0 +1,43 @@
+/* A run judged in words, by fixed rules, with the numbers they follow from.
+ *
+ * n is the number of steps with a finite loss. A window is W = max(10, n / 10) of them in a row; its error is the
+ * standard error of its mean, sd / sqrt(W) (steps see different text, so their noise is taken as independent).
+ * The first rule that holds gives the verdict:
+ *
+ *   diverged     the log says so, or a loss is not finite; or, from 50 steps on, the last window's mean has given
+ *                back more than half of what was learned: last - best > (first - best) / 2, `best` being the
+ *                lowest of the windows laid end to end, and both differences exceed 4 errors
+ *   too short    n < 50
+ *   overfitting  at least two evaluations after the best one, the last two of them at least 1 % above it, while
+ *                the training loss fell: last window < the W steps up to the best evaluation
+ *   falling      the last window lies below the one before it by more than 2 errors of the difference
+ *                and by at least 0.2 % of it
+ *   plateau      otherwise
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_FACTORY_VERDICT_H
+#define PT_FACTORY_VERDICT_H
+
+#include "factory/run_read.h"
+
+#define PT_VERDICT_MIN_STEPS 50
+#define PT_VERDICT_MIN_WINDOW 10
+
+typedef enum pt_verdict_kind {
+    PT_VERDICT_TOO_SHORT,
+    PT_VERDICT_DIVERGED,
+    PT_VERDICT_OVERFITTING,
+    PT_VERDICT_FALLING,
+    PT_VERDICT_PLATEAU
+} pt_verdict_kind;
+
+typedef struct pt_verdict {
+    pt_verdict_kind kind;
+    char because[400]; /* a sentence with the numbers */
+} pt_verdict;
+
+pt_verdict pt_verdict_of(const pt_run *run);
+const char *pt_verdict_name(pt_verdict_kind kind);   /* "overfitting" */
+const char *pt_verdict_words(pt_verdict_kind kind);  /* a headline */
+const char *pt_verdict_advice(pt_verdict_kind kind); /* a sentence: what helps */
+
+#endif

@@ -1,0 +1,177 @@
+/* The verdict's rules and the computed curves, on made-up runs. SPDX-License-Identifier: MIT */
+#include "factory/verdict.h"
+
+#include "base/test.h"
+#include "factory/curve.h"
+
+#define MOST 4000
+
+static pt_run_step steps[MOST];
+static pt_run_val vals[64];
+static pt_run run;
+
+/* Roughly normal, of standard deviation 1. */
+static double noise(uint64_t i)
+{
+    double sum = 0;
+    for (uint64_t k = 0; k < 12; k++) {
+        uint64_t x = (i * 12 + k + 1) * 0x9e3779b97f4a7c15u;
+        x ^= x >> 31;
+        x *= 0xbf58476d1ce4e5b9u;
+        x ^= x >> 29;
+        sum += (double)(x >> 11) / 9007199254740992.0;
+    }
+    return sum - 6;
+}
+
+static void new_run(int64_t n)
+{
+    run = (pt_run){.steps = steps, .n_steps = n, .vals = vals, .how = "finished"};
+    for (int64_t i = 0; i < n; i++) steps[i] = (pt_run_step){.step = i + 1, .loss = 2};
+}
+
+static pt_verdict judge(pt_verdict_kind want)
+{
+    pt_verdict v = pt_verdict_of(&run);
+    if (v.kind != want) printf("%s: %s\n", pt_verdict_name(v.kind), v.because);
+    CHECK_STR(pt_verdict_name(v.kind), pt_verdict_name(want));
+    CHECK(strlen(v.because) > 20 && v.because[strlen(v.because) - 1] == '.');
+    CHECK(strlen(pt_verdict_words(v.kind)) > 5 && strlen(pt_verdict_advice(v.kind)) > 5);
+    return v;
+}
+
+static void fall(double to, double speed, double sd)
+{
+    for (int64_t i = 0; i < run.n_steps; i++)
+        steps[i].loss = to + (5.5 - to) * pt_exp(-speed * (double)i / (double)run.n_steps) +
+                        sd * noise((uint64_t)i);
+}
+
+TEST(too_short)
+{
+    for (int n = 0; n < PT_VERDICT_MIN_STEPS; n += 7) {
+        new_run(n);
+        fall(1, 5, 0.1);
+        judge(PT_VERDICT_TOO_SHORT);
+    }
+    new_run(PT_VERDICT_MIN_STEPS);
+    fall(1, 5, 0.01);
+    judge(PT_VERDICT_FALLING);
+}
+
+TEST(still_falling)
+{
+    new_run(1000);
+    fall(1, 4, 0.05);
+    CHECK(strstr(judge(PT_VERDICT_FALLING).because, "100 steps") != NULL);
+}
+
+TEST(plateau)
+{
+    new_run(1000);
+    fall(2, 30, 0.05);
+    judge(PT_VERDICT_PLATEAU);
+    new_run(1000); /* all the same, without noise */
+    judge(PT_VERDICT_PLATEAU);
+    new_run(4000); /* a fall too small to matter, though it stands out of the noise */
+    for (int i = 0; i < 4000; i++) steps[i].loss = 2 - 0.003 * i / 4000;
+    judge(PT_VERDICT_PLATEAU);
+}
+
+/* Noise alone must seldom look like a fall: 2 errors, one side: some 2 %. */
+TEST(noise_is_seldom_taken_for_a_fall)
+{
+    int falls = 0;
+    for (uint64_t k = 0; k < 300; k++) {
+        new_run(200);
+        for (uint64_t i = 0; i < 200; i++) steps[i].loss = 2 + 0.1 * noise(k * 200 + i);
+        pt_verdict_kind kind = pt_verdict_of(&run).kind;
+        falls += kind == PT_VERDICT_FALLING;
+        CHECK(kind == PT_VERDICT_FALLING || kind == PT_VERDICT_PLATEAU);
+    }
+    CHECK(falls <= 20);
+}
+
+TEST(diverged)
+{
+    new_run(1000);
+    fall(2, 20, 0.05);
+    for (int i = 800; i < 1000; i++) steps[i].loss += (i - 800) * 0.02;
+    judge(PT_VERDICT_DIVERGED);
+    new_run(1000); /* it gives back less than half */
+    fall(2, 20, 0.05);
+    for (int i = 800; i < 1000; i++) steps[i].loss += (i - 800) * 0.003;
+    judge(PT_VERDICT_PLATEAU);
+    new_run(20); /* also when it is short */
+    steps[7].loss = PT_NAN;
+    CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "step 8") != NULL);
+    new_run(20);
+    run.how = "step 21 went to infinity or NaN; first bad tensor: x";
+    CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "bad tensor") != NULL);
+}
+
+static void add_val(int64_t step, double loss) { vals[run.n_vals++] = (pt_run_val){step, loss}; }
+
+TEST(overfitting)
+{
+    static const double bad[] = {4, 2.5, 2.2, 2.23, 2.24}, brief[] = {4, 2.5, 2.2, 2.24, 2.21},
+                        slight[] = {4, 2.5, 2.2, 2.205, 2.21};
+    new_run(1000);
+    fall(0.5, 3, 0.03);
+    for (int i = 0; i < 5; i++) add_val(200 * (i + 1), bad[i]);
+    pt_verdict v = judge(PT_VERDICT_OVERFITTING);
+    CHECK(strstr(v.because, "step 600") && strstr(v.because, "2.2000") &&
+          strstr(v.because, "1.8 %"));
+    run.n_vals = 0; /* the last one is good again */
+    for (int i = 0; i < 5; i++) add_val(200 * (i + 1), brief[i]);
+    judge(PT_VERDICT_FALLING);
+    run.n_vals = 0; /* below 1 % */
+    for (int i = 0; i < 5; i++) add_val(200 * (i + 1), slight[i]);
+    judge(PT_VERDICT_FALLING);
+    run.n_vals = 0; /* the training loss did not fall meanwhile */
+    for (int i = 0; i < 5; i++) add_val(200 * (i + 1), bad[i]);
+    for (int i = 500; i < 1000; i++) steps[i].loss = 1.5;
+    judge(PT_VERDICT_PLATEAU);
+}
+
+/* ---- computed curves ---- */
+
+TEST(smoothing_keeps_levels_and_lags_behind_nothing)
+{
+    static double y[1000], out[1000];
+    for (int i = 0; i < 1000; i++) y[i] = 3;
+    pt_smooth(y, 1000, out);
+    for (int i = 0; i < 1000; i++) CHECK_CLOSE(out[i], 3, 1e-12);
+    for (int i = 0; i < 1000; i++)
+        y[i] = i; /* a straight line stays where it is, but at the ends */
+    pt_smooth(y, 1000, out);
+    for (int i = 200; i < 800; i++) CHECK_CLOSE(out[i], i, 0.01);
+    y[0] = y[1] = PT_NAN;
+    y[500] = PT_INF;
+    pt_smooth(y, 1000, out);
+    for (int i = 0; i < 1000; i++) CHECK(pt_is_finite(out[i]));
+    for (int i = 0; i < 5; i++) y[i] = PT_NAN;
+    pt_smooth(y, 5, out);
+    CHECK(pt_is_nan(out[0]) && pt_is_nan(out[4]));
+    pt_smooth(y, 0, out);
+}
+
+TEST(spikes)
+{
+    int64_t at[4];
+    new_run(2000);
+    fall(2, 10, 0.1);
+    CHECK_INT(pt_find_spikes(&run, at, 4), 0);
+    steps[700].loss += 2;
+    steps[701].loss += 1;
+    steps[1500].loss += 2;
+    steps[3].loss += 50; /* too early to tell */
+    CHECK_INT(pt_find_spikes(&run, at, 4), 2);
+    CHECK_INT(at[0], 700);
+    CHECK_INT(at[1], 1500);
+    CHECK_INT(pt_find_spikes(&run, at, 1), 2); /* counted, not stored */
+    steps[1200].loss = PT_NAN;
+    CHECK_INT(pt_find_spikes(&run, at, 4), 2);
+}
+
+PT_TEST_MAIN
