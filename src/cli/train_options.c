@@ -15,36 +15,49 @@ void pt_train_arguments_init(pt_train_arguments *a)
     const pt_option table[] = {
         {"corpus", PT_OPTION_TEXT, &a->corpus, "FILE", "the text to learn from", NULL, false},
         {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
-        {"preset", PT_OPTION_TEXT, &a->preset, "P", "size of the model, see below", "small", false},
+        {"preset", PT_OPTION_TEXT, &a->preset, "PRESET", "size of the model, see below", "small",
+         false},
         {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
         {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
         {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", NULL, false},
         {"lr", PT_OPTION_REAL, &t->lr, "X", "learning rate", NULL, false},
-        {"seed", PT_OPTION_SEED, &t->seed, "K", "of weights, data order, samples", NULL, false},
-        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N", "steps; 0 = at the end", NULL, false},
-        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N", "steps; 0 = never", NULL, false},
-        {"save-every", PT_OPTION_COUNT, &t->save_every, "N", "steps; 0 = at the end", NULL, false},
+        {"seed", PT_OPTION_SEED, &t->seed, "K", "seeds weights, order of data, samples", NULL,
+         false},
+        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N",
+         "steps between held-out losses; 0 = at the end", NULL, false},
+        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N",
+         "let the model write every N steps; 0 = never", NULL, false},
+        {"save-every", PT_OPTION_COUNT, &t->save_every, "N",
+         "save the model every N steps; 0 = at the end", NULL, false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
         {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL, "print the memory plan only", NULL, false},
         {"quiet", PT_OPTION_SWITCH, &a->quiet, NULL, "nothing on stderr but errors", NULL, false},
         {"config", PT_OPTION_TEXT, &a->config_path, "FILE", "these options as JSON", NULL, false},
         PT_DEVICE_OPTIONS(&a->device_choice),
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
-        {"schedule", PT_OPTION_TEXT, &a->schedule, "S", "constant or cosine", "constant", false},
-        {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps of rising rate", NULL, false},
-        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "where cosine ends", NULL, false},
+        {"schedule", PT_OPTION_TEXT, &a->schedule, "constant|cosine",
+         "how the learning rate changes", "constant", false},
+        {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps in which the rate rises", NULL, false},
+        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "the rate at the end of cosine", NULL, false},
         {"clip", PT_OPTION_REAL, &t->clip, "X", "largest gradient norm; 0 = off", NULL, false},
-        {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "of matrices", NULL, false},
-        {"beta1", PT_OPTION_REAL, &t->beta1, "X", "AdamW", NULL, false},
-        {"beta2", PT_OPTION_REAL, &t->beta2, "X", "AdamW", NULL, false},
-        {"dropout", PT_OPTION_REAL, &m->dropout, "P", "on the residual stream", NULL, false},
-        {"init", PT_OPTION_TEXT, &a->init, "I", "default, or upstream's bits", "default", false},
-        {"dtype", PT_OPTION_TEXT, &a->dtype, "D", "of activations: f32 or bf16", "f32", false},
-        {"recompute", PT_OPTION_TEXT, &a->recompute, "R", "none, cheap or block: less memory",
-         "none", false},
-        {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "of an evaluation", NULL, false},
-        {"prompt", PT_OPTION_TEXT, &t->sample_prompt, "TEXT", "of the samples", "a newline", false},
-        {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "of a sample", NULL, false},
+        {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "pull of the matrices towards 0",
+         NULL, false},
+        {"beta1", PT_OPTION_REAL, &t->beta1, "X", "of AdamW: memory of the gradient", NULL, false},
+        {"beta2", PT_OPTION_REAL, &t->beta2, "X", "of AdamW: memory of its square", NULL, false},
+        {"dropout", PT_OPTION_REAL, &m->dropout, "P", "share of the residual stream that is zeroed",
+         NULL, false},
+        {"init", PT_OPTION_TEXT, &a->init, "default|upstream",
+         "first weights; upstream: the original's, bit for bit", "default", false},
+        {"dtype", PT_OPTION_TEXT, &a->dtype, "f32|bf16", "what activations are stored in", "f32",
+         false},
+        {"recompute", PT_OPTION_TEXT, &a->recompute, "none|cheap|block",
+         "less memory for more computing", "none", false},
+        {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "batches of an evaluation", NULL,
+         false},
+        {"prompt", PT_OPTION_TEXT, &t->sample_prompt, "TEXT", "how the samples begin", "a newline",
+         false},
+        {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "tokens of a sample", NULL,
+         false},
         {"", PT_OPTION_HEADING, NULL, NULL, "Shape (instead of the preset's):", NULL, false},
         {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "preset", false},
         {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "preset", false},
@@ -91,30 +104,19 @@ static pt_status find_preset(const char *name, const pt_preset **out, pt_error *
                    name);
 }
 
-static pt_status set_choices(pt_train_arguments *a, pt_error *err)
+/* The words were checked when they were parsed. */
+static void set_choices(pt_train_arguments *a)
 {
     static const struct {
         const char *name;
         int flags;
     } recompute[] = {
         {"none", PT_RECOMPUTE_NONE}, {"cheap", PT_RECOMPUTE_CHEAP}, {"block", PT_RECOMPUTE_BLOCK}};
-    if (!pt_schedule_from_name(a->schedule, &a->train.schedule))
-        return pt_fail(err, PT_BAD_INPUT, "--schedule is '%s', it must be constant or cosine",
-                       a->schedule);
+    (void)pt_schedule_from_name(a->schedule, &a->train.schedule);
     a->train.upstream_init = strcmp(a->init, "upstream") == 0;
-    if (!a->train.upstream_init && strcmp(a->init, "default") != 0)
-        return pt_fail(err, PT_BAD_INPUT, "--init is '%s', it must be default or upstream",
-                       a->init);
     a->train.bf16 = strcmp(a->dtype, "bf16") == 0;
-    if (!a->train.bf16 && strcmp(a->dtype, "f32") != 0)
-        return pt_fail(err, PT_BAD_INPUT, "--dtype is '%s', it must be f32 or bf16", a->dtype);
-    for (size_t i = 0; i < sizeof recompute / sizeof recompute[0]; i++) {
-        if (strcmp(a->recompute, recompute[i].name) != 0) continue;
-        a->train.recompute = recompute[i].flags;
-        return PT_OK;
-    }
-    return pt_fail(err, PT_BAD_INPUT, "--recompute is '%s', it must be none, cheap or block",
-                   a->recompute);
+    for (size_t i = 0; i < sizeof recompute / sizeof recompute[0]; i++)
+        if (strcmp(a->recompute, recompute[i].name) == 0) a->train.recompute = recompute[i].flags;
 }
 
 static pt_status read_config(pt_train_arguments *a, pt_error *err)
@@ -144,7 +146,8 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
                        "which text? give --corpus FILE (make corpus fetches Moby-Dick)");
     if (!a->out && !a->dry_run)
         return pt_fail(err, PT_BAD_INPUT, "where to? give --out DIR for the run");
-    return set_choices(a, err);
+    set_choices(a);
+    return PT_OK;
 }
 
 /* "tiny 70K, small 366K, …" */
