@@ -24,7 +24,7 @@ static const char library[] = "libsqlite3.so.0";
     X(busy_timeout)                                                                      \
     X(exec)                                                                              \
     X(prepare_v2) X(step) X(reset) X(finalize) X(bind_text) X(bind_int64) X(bind_double) \
-        X(column_text) X(column_int64) X(column_double) X(column_type)
+        X(column_text) X(column_int64) X(column_double) X(column_type) X(libversion)
 typedef struct functions {
 #define MEMBER(name) __typeof__(sqlite3_##name) *name;
     FUNCTIONS(MEMBER)
@@ -47,6 +47,12 @@ static bool load(functions *f)
     FUNCTIONS(LOAD)
 #undef LOAD
     return true;
+}
+
+const char *pt_runs_db_version(void)
+{
+    functions f;
+    return load(&f) ? f.libversion() : NULL;
 }
 
 /* A summary's columns after the path, in this order everywhere. */
@@ -258,6 +264,7 @@ void pt_runs_db_put(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
 
 #else /* built without SQLite */
 
+const char *pt_runs_db_version(void) { return NULL; }
 pt_runs_db *pt_runs_db_open(const char *path)
 {
     (void)path;

@@ -11,6 +11,9 @@
 
 typedef struct pt_runs_db pt_runs_db;
 
+/* The version of SQLite here; NULL: this program was built without it, or it is not installed. */
+const char *pt_runs_db_version(void);
+
 /* NULL when there is no SQLite, or no such file can be had. Makes the file's folder. */
 pt_runs_db *pt_runs_db_open(const char *path);
 /* The summary of the run at this absolute path, if it was made from files with this stamp. Not its path. */

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/fs_part.h"
 #include "base/hash.h"
+#include "base/platform.h"
 
 static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
 
@@ -21,7 +22,6 @@ pt_status pt_file_sha256(const char *path, char hex[65], pt_error *err)
 #ifdef PT_HAVE_CURL
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 
 #define CONNECT_SECONDS 20L
 #define STALL_SECONDS 60L /* without a byte: the connection is given up */
@@ -34,35 +34,35 @@ pt_status pt_file_sha256(const char *path, char hex[65], pt_error *err)
     X(easy_perform)       \
     X(easy_getinfo)       \
     X(easy_cleanup)       \
-    X(easy_strerror)
+    X(easy_strerror)      \
+    X(version_info)
 
 typedef struct libcurl {
-    void *library;
 #define CURL_MEMBER(name) __typeof__(curl_##name) *name;
     CURL_FUNCTIONS(CURL_MEMBER)
 #undef CURL_MEMBER
 } libcurl;
 
-static pt_status load(libcurl *c, pt_error *err)
+/* All of the functions, from the first of the library's names that has them. */
+static bool load(libcurl *c)
 {
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib"};
-    *c = (libcurl){0};
-    for (size_t i = 0; i < sizeof names / sizeof *names && !c->library; i++)
-        c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    bool whole = c->library != NULL;
-#define CURL_FIND(name)                                                   \
-    if (whole) {                                                          \
-        void *found = dlsym(c->library, "curl_" #name);                   \
-        memcpy(&c->name, &found, sizeof found); /* not a cast in ISO C */ \
-        whole = found != NULL;                                            \
-    }
-    CURL_FUNCTIONS(CURL_FIND)
+    bool whole = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !whole; i++) {
+        whole = true;
+#define CURL_FIND(name)                                                                          \
+    c->name = (__typeof__(c->name))pt_platform_library(names[i], "curl_" #name); \
+    whole = whole && c->name;
+        CURL_FUNCTIONS(CURL_FIND)
 #undef CURL_FIND
-    if (whole) return PT_OK;
-    if (c->library) dlclose(c->library);
-    return pt_fail(err, PT_UNSUPPORTED,
-                   "fetching needs the library libcurl, which is not installed here (Debian: "
-                   "apt-get install libcurl4)");
+    }
+    return whole;
+}
+
+const char *pt_fetch_version(void)
+{
+    libcurl c;
+    return load(&c) ? c.version_info(CURLVERSION_NOW)->version : NULL;
 }
 
 typedef struct transfer {
@@ -160,17 +160,21 @@ static pt_status run(transfer *t, pt_error *err)
 static pt_status transfer_all(transfer *t, pt_error *err)
 {
     libcurl curl;
-    pt_status s = load(&curl, err);
-    if (s) return s;
+    pt_status s = PT_OK;
+    if (!load(&curl))
+        return pt_fail(err, PT_UNSUPPORTED,
+                       "fetching needs the library libcurl, which is not installed here (Debian: "
+                       "apt-get install libcurl4)");
     t->curl = &curl;
     t->easy = curl.easy_init();
     s = t->easy ? run(t, err) : pt_fail(err, PT_NO_MEMORY, "libcurl cannot begin");
     if (t->easy) curl.easy_cleanup(t->easy);
-    dlclose(curl.library);
     return s;
 }
 
 #else
+
+const char *pt_fetch_version(void) { return NULL; }
 
 typedef struct transfer {
     const pt_fetch *fetch;
