@@ -44,6 +44,16 @@ TEST(training_leaves_a_report_and_events)
     CHECK_INT(event_files(second), 0);
 }
 
+TEST(a_resumed_run_has_a_second_event_file)
+{
+    two_runs();
+    CHECK_INT(RUN("train", "--resume", first, "--steps", "10")->code, 0);
+    CHECK_INT(event_files(first), 2);
+    CHECK_INT(RUN("train", "--resume", first, "--steps", "12", "--no-tensorboard")->code, 0);
+    CHECK_INT(event_files(first), 2);
+    first[0] = '\0'; /* the other tests want it as it was */
+}
+
 TEST(report_writes_where_it_is_told)
 {
     two_runs();
