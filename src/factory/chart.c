@@ -111,7 +111,8 @@ static void tick_text(double value, double step, char out[32])
     else if (size >= 1e4) pt_format(out, 32, "%.4gk", value / 1e3);
     else if (step < 1e-5) pt_format(out, 32, "%.3g", value);
     else {
-        for (double s = step; s < 0.999 && decimals < 6; s *= 10) decimals++;
+        double scaled = step;
+        while (scaled < 0.999 && decimals < 6) scaled *= 10, decimals++;
         pt_format(out, 32, "%.*f", decimals, value);
     }
 }
@@ -180,7 +181,9 @@ static void put_level(drawing *d)
 static void put_axes(drawing *d, double x_step, double y_step)
 {
     char text[32];
-    for (double v = d->y.low; v <= d->y.high + y_step / 2; v += y_step) {
+    int n = (int)((d->y.high - d->y.low) / y_step + 0.5);
+    for (int i = 0; i <= n; i++) {
+        double v = d->y.low + i * y_step;
         double y = 100 * (1 - at(d->y, v));
         tick_text(v, y_step, text);
         pt_strbuf_printf(d->out,
@@ -189,7 +192,9 @@ static void put_axes(drawing *d, double x_step, double y_step)
                          y, y, y, text);
     }
     double first = -pt_floor(-d->x.low / x_step + 1e-9) * x_step;
-    for (double v = first; v <= d->x.high + x_step * 1e-6; v += x_step) {
+    n = (int)((d->x.high - first) / x_step + 1e-6);
+    for (int i = 0; i <= n; i++) {
+        double v = first + i * x_step;
         tick_text(v, x_step, text);
         pt_strbuf_printf(d->out,
                          "<text class=\"x\" x=\"%.2f%%\" y=\"100%%\" dy=\"1.5em\">%s</text>\n",

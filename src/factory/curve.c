@@ -32,7 +32,7 @@ void pt_smooth(const double *values, int64_t n, double *out)
 
 int64_t pt_find_spikes(const pt_run *run, int64_t *out, int64_t cap)
 {
-    double recent[PT_SPIKE_WINDOW];
+    double recent[PT_SPIKE_WINDOW] = {0};
     int64_t n = 0, seen = 0;
     for (int64_t i = 0; i < run->n_steps; i++) {
         double loss = run->steps[i].loss, highest = recent[0], change = 0;

@@ -135,6 +135,26 @@ static void take_meta(reading *r, const pt_json *line)
     if (!*run->preset) run->preset = keep(r, pt_json_get(line, "preset"));
 }
 
+static void take_sample(reading *r, int64_t step, const pt_json *line)
+{
+    const pt_json *text = pt_json_get(line, "text");
+    pt_run_sample s = {step, keep(r, text), 0};
+    if (text && text->type == PT_JSON_STRING) s.n = (int64_t)text->text_len;
+    add(r, &r->samples, &s);
+}
+
+static bool take_event(reading *r, int64_t step, const pt_json *line, const char *type)
+{
+    static const char *const types[] = {"save", "resumed", "rollback", "end"};
+    int kind = 0;
+    while (kind < 4 && strcmp(type, types[kind]) != 0) kind++;
+    if (kind == 4) return false;
+    if (step >= 0) add_event(r, (pt_run_event_kind)kind, step, line);
+    if (kind == PT_RUN_ENDED)
+        r->run->peak_bytes = whole(line, "peak_rss_bytes", r->run->peak_bytes);
+    return true;
+}
+
 /* False: a line about a step without saying which. */
 static bool take_line(reading *r, const pt_json *line, const char *type)
 {
@@ -151,20 +171,8 @@ static bool take_line(reading *r, const pt_json *line, const char *type)
         pt_run_val v = {step, number(line, "val_loss")};
         if (step >= 0) add(r, &r->vals, &v);
     } else if (strcmp(type, "sample") == 0) {
-        const pt_json *text = pt_json_get(line, "text");
-        pt_run_sample s = {step, keep(r, text), 0};
-        if (*s.bytes || (text && text->text_len)) s.n = (int64_t)text->text_len;
-        if (step >= 0) add(r, &r->samples, &s);
-    } else if (strcmp(type, "save") == 0) {
-        if (step >= 0) add_event(r, PT_RUN_SAVED, step, line);
-    } else if (strcmp(type, "resumed") == 0) {
-        if (step >= 0) add_event(r, PT_RUN_RESUMED, step, line);
-    } else if (strcmp(type, "rollback") == 0) {
-        if (step >= 0) add_event(r, PT_RUN_ROLLED_BACK, step, line);
-    } else if (strcmp(type, "end") == 0) {
-        if (step >= 0) add_event(r, PT_RUN_ENDED, step, line);
-        r->run->peak_bytes = whole(line, "peak_rss_bytes", r->run->peak_bytes);
-    } else return true;
+        if (step >= 0) take_sample(r, step, line);
+    } else if (!take_event(r, step, line, type)) return true; /* not known */
     return step >= 0;
 }
 

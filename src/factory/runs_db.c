@@ -18,13 +18,23 @@ static const char library[] = "libsqlite3.so.0";
 #endif
 
 /* The functions used, with SQLite's own types. */
-#define FUNCTIONS(X)                                                                     \
-    X(open_v2)                                                                           \
-    X(close)                                                                             \
-    X(busy_timeout)                                                                      \
-    X(exec)                                                                              \
-    X(prepare_v2) X(step) X(reset) X(finalize) X(bind_text) X(bind_int64) X(bind_double) \
-        X(column_text) X(column_int64) X(column_double) X(column_type) X(libversion)
+#define FUNCTIONS(X) \
+    X(open_v2)       \
+    X(close)         \
+    X(busy_timeout)  \
+    X(exec)          \
+    X(prepare_v2)    \
+    X(step)          \
+    X(reset)         \
+    X(finalize)      \
+    X(bind_text)     \
+    X(bind_int64)    \
+    X(bind_double)   \
+    X(column_text)   \
+    X(column_int64)  \
+    X(column_double) \
+    X(column_type)   \
+    X(libversion)
 typedef struct functions {
 #define MEMBER(name) __typeof__(sqlite3_##name) *name;
     FUNCTIONS(MEMBER)

@@ -144,10 +144,10 @@ static void put_string_tensor(pt_strbuf *out, const char *bytes, size_t n)
 {
     size_t tensor = out->len;
     put_number(out, 1, 7); /* dtype = DT_STRING */
-    size_t shape = out->len, dim = out->len;
+    size_t shape = out->len;
     put_number(out, 1, 1); /* dim[0].size = 1 */
-    wrap(out, 2, dim);
-    wrap(out, 2, shape);
+    wrap(out, 2, shape);   /* dim */
+    wrap(out, 2, shape);   /* tensor_shape */
     size_t text = out->len;
     put_code_block(out, bytes, n);
     wrap(out, 8, text);
@@ -157,15 +157,15 @@ static void put_string_tensor(pt_strbuf *out, const char *bytes, size_t n)
 void pt_tfevents_text(pt_strbuf *out, double wall, int64_t step, const char *tag, const char *bytes,
                       size_t n)
 {
-    size_t at = begin_event(out, wall, step), summary = out->len, value = out->len;
+    size_t at = begin_event(out, wall, step), value = out->len;
     put_bytes(out, 1, tag, strlen(tag));
     put_string_tensor(out, bytes, n);
     size_t metadata = out->len;
     put_bytes(out, 1, "text", 4); /* plugin_name */
     wrap(out, 1, metadata);       /* plugin_data */
     wrap(out, 9, metadata);
-    wrap(out, 1, value);
-    wrap(out, 5, summary);
+    wrap(out, 1, value); /* Summary.value */
+    wrap(out, 5, value); /* summary */
     end_event(out, at);
 }
 
