@@ -1,6 +1,6 @@
 /* The threaded product: cutting it into blocks that fit the caches, packing, and sharing the work.
  *
- * Two ways, chosen by shape only:
+ * Two ways, chosen by shape. The tiles of the second also depend on the number of threads, which no sum does:
  *   shared    many rows times a weight. The threads pack a block of B together into memory that all of them read, and
  *             then share the rows. While block i is computed, block i+1 is packed.
  *   private   few rows, sums over many rows (weight gradients), or little work. C is cut into tiles; whoever takes a tile
