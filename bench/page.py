@@ -45,16 +45,17 @@ def train(d):
 
 
 def gemm(d):
-    out = ["| layer | threads | NT: GFLOP/s, of peak, beside | NN | TN |", "|---|---|---|---|---|"]
+    out = ["| layer | dtype | threads | NT: GFLOP/s, of peak, beside | NN | TN |", "|---|---|---|---|---|---|"]
     shapes = {}
     for r in d["rows"]:
-        shapes.setdefault((r["shape"], r["threads"]), {})[r["name"]] = r
-    for (shape, threads), forms in shapes.items():
+        r.setdefault("dtype", "f32")
+        shapes.setdefault((r["shape"], r["dtype"], r["threads"]), {})[r["name"].split()[0]] = r
+    for (shape, dtype, threads), forms in shapes.items():
         cells = [f"{r['flop_per_second'] / 1e9:.0f}, {100 * r['of_peak']:.0f}%, **{100 * r['of_peak_beside']:.0f}%**"
                  for r in (forms[n] for n in ("NT", "NN", "TN"))]
-        out.append(f"| {shape} | {threads} | " + " | ".join(cells) + " |")
-    middle = [f"{n} {100 * statistics.median(r['of_peak_beside'] for r in d['rows'] if r['name'] == n):.0f}%"
-              for n in ("NT", "NN", "TN")]
+        out.append(f"| {shape} | {dtype} | {threads} | " + " | ".join(cells) + " |")
+    names = dict.fromkeys(r["name"] for r in d["rows"])
+    middle = [f"{n} {100 * statistics.median(r['of_peak_beside'] for r in d['rows'] if r['name'] == n):.0f}%" for n in names]
     return out + ["", "Median of the shares beside: " + ", ".join(middle) + "."]
 
 

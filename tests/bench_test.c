@@ -85,12 +85,31 @@ TEST(gemm)
     fresh_folder();
     pt_arena arena = {0};
     CHECK_INT(RUN("gemm", "--only", " 48->", "--json"), 0);
-    const pt_json *row = rows_of(&arena, "gemm", 9)->child;
+    const pt_json *row = rows_of(&arena, "gemm", 18)->child;
     CHECK_STR(pt_json_get_string(row, "name"), "NT");
     CHECK_STR(pt_json_get_string(row, "shape"), "M2048 48->48");
     CHECK_CLOSE(number(row, "flop"), 2.0 * 2048 * 48 * 48, 0);
     double rate = number(row, "flop") / number(pt_json_get(row, "seconds"), "median");
     CHECK_CLOSE(number(row, "flop_per_second"), rate, 1e-5 * rate);
+    CHECK_STR(pt_json_get_string(row, "dtype"), "f32");
+    const pt_json *bf16 = row->next->next->next;
+    CHECK_STR(pt_json_get_string(bf16, "name"), "NT bf16");
+    CHECK_STR(pt_json_get_string(bf16, "dtype"), "bf16");
+    CHECK_CLOSE(2 * number(bf16, "bytes"), number(row, "bytes"), 0);
+    pt_arena_deinit(&arena);
+}
+
+/* What the strict instruction sets lack is not measured. */
+TEST(gemm_without_bf16)
+{
+    fresh_folder();
+    pt_arena arena = {0};
+    CHECK_INT(RUN("gemm", "--only", "M2048 48->48", "--isa", "base", "--json"), 0);
+    rows_of(&arena, "gemm", 6);
+    if (RUN("gemm", "--only", "M2048 48->48", "--isa", "avx2-strict", "--json") == 0) {
+        rows_of(&arena, "gemm", 3);
+        CHECK(!strstr(out, "bf16"));
+    }
     pt_arena_deinit(&arena);
 }
 

@@ -21,6 +21,7 @@ typedef struct pt_bench_samples {
 typedef struct pt_bench_row {
     char name[40];  /* "NT", "gelu backward", "reference" */
     char shape[48]; /* "M2048 128->512" */
+    pt_dtype dtype; /* of its products: which peak it is compared with */
     int threads;
     int neighbours; /* busy processes beside it */
     double flop;    /* exact count of the products, see the kinds below */
@@ -38,13 +39,15 @@ typedef struct pt_bench_row {
         of_peak; /* flop_rate to the best block of the peak at the start, same number of threads */
     double of_beside;    /* flop_rate to the peak beside it */
     double of_bandwidth; /* byte_rate to the best triad; above 1 when the data stays in cache */
-    double speed_up;     /* threads: time with 1 thread to this time, same neighbours */
+    double
+        speed_up; /* threads: time with 1 thread to this time, same neighbours, median of rounds */
 } pt_bench_row;
 
 /* The processor's limits with some number of threads, in its instruction set. */
 typedef struct pt_bench_limit {
     int threads;
-    pt_bench_samples flop_rate; /* multiply-adds on registers alone */
+    pt_bench_samples flop_rate;      /* multiply-adds on registers alone */
+    pt_bench_samples flop_rate_bf16; /* the same of bf16; empty where the device has no bf16 */
     pt_bench_samples
         byte_rate; /* a = b + s c on arrays of options.array_bytes each, 3 arrays counted */
 } pt_bench_limit;
@@ -75,7 +78,8 @@ pt_status pt_bench_begin(pt_bench *bench, pt_device *device, const pt_bench_opti
                          pt_error *err);
 void pt_bench_end(pt_bench *bench); /* frees; zeroed is fine */
 
-/* The three products of a linear layer, at the shapes of the presets and of GPT-2, by the linear op:
+/* The three products of a linear layer, at the shapes of the presets and of GPT-2, by the linear op, in f32 and, where the
+ * device has it, in bf16 ("NT bf16"):
  *   NT  y = x w^T (forward)    NN  dx = dy w    TN  dw += dy^T x     each 2 M N K operations */
 pt_status pt_bench_gemm(pt_bench *bench, pt_error *err);
 /* Every op of ops.def, forwards and backwards, at the shapes of reference and gpt2. Operations are nominal: an elementary

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/maths.h"
 #include "base/strings.h"
+#include "device/peak.h"
 
 #define BLOCK_SECONDS 0.01
 #define BESIDE_BLOCKS 48 /* per thread: about a millisecond */
@@ -115,11 +116,14 @@ pt_status pt_bench_warm_up(const pt_bench *b, pt_bench_work *w, pt_error *err)
     return PT_OK;
 }
 
-static pt_status peak_now(pt_device *device, pt_bench_samples *to, pt_error *err)
+/* One more sample of the peak, of `blocks` blocks for each thread. */
+static pt_status sample_peak(pt_device *device, pt_dtype dtype, bool alone, int64_t blocks,
+                             pt_bench_samples *to, pt_error *err)
 {
-    int threads = pt_pool_threads(pt_device_cpu_pool(device));
+    if (!alone) blocks *= pt_pool_threads(pt_device_cpu_pool(device));
     double before = pt_clock_seconds();
-    double flop = pt_device_cpu_fma(device, false, (int64_t)threads * BESIDE_BLOCKS);
+    double flop = dtype == PT_BF16 ? pt_device_cpu_fma_bf16(device, alone, blocks)
+                                   : pt_device_cpu_fma(device, alone, blocks);
     return pt_bench_add_sample(to, flop / (pt_clock_seconds() - before), err);
 }
 
@@ -130,7 +134,8 @@ pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *w, pt_error *er
     for (int64_t i = 0; i < w->calls && s == PT_OK; i++) s = w->call(w->ctx, err);
     double took = pt_clock_seconds() - before;
     if (s == PT_OK) s = pt_bench_add_sample(&row->seconds, took / (double)w->calls, err);
-    return s == PT_OK ? peak_now(w->device, &row->beside, err) : s;
+    if (s == PT_OK) s = sample_peak(w->device, row->dtype, false, BESIDE_BLOCKS, &row->beside, err);
+    return s;
 }
 
 bool pt_bench_enough(const pt_bench *b, const pt_bench_row *row, const pt_bench_work *w)
@@ -151,7 +156,8 @@ void pt_bench_complete(const pt_bench *b, pt_bench_row *row)
     row->flop_rate_6n = row->flop_6n / seconds;
     row->byte_rate = row->bytes / seconds;
     row->token_rate = row->tokens / seconds;
-    row->of_peak = comparable ? row->flop_rate / limit->flop_rate.most : 0;
+    double peak = row->dtype == PT_BF16 ? limit->flop_rate_bf16.most : limit->flop_rate.most;
+    row->of_peak = comparable ? row->flop_rate / peak : 0;
     row->of_beside = row->flop_rate / row->beside.median;
     row->of_bandwidth = comparable ? row->byte_rate / limit->byte_rate.most : 0;
     if (b->options.ready) b->options.ready(b->options.ctx, row);
@@ -168,17 +174,15 @@ pt_status pt_bench_measure(pt_bench *b, pt_bench_row *row, pt_bench_work *w, pt_
 /* ---- limits ---- */
 
 /* Alone and on all threads in turns, so that a passing load meets both. */
-static pt_status measure_peak(pt_bench *b, pt_error *err)
+static pt_status measure_peak(pt_bench *b, pt_dtype dtype, pt_error *err)
 {
     pt_status s = PT_OK;
     double start = pt_clock_seconds(), enough = 2 * b->options.seconds;
     for (int i = 0; s == PT_OK && (i < 2 * LEAST_BLOCKS || pt_clock_seconds() - start < enough);
          i++) {
         pt_bench_limit *limit = i % 2 ? &b->all : &b->alone;
-        double before = pt_clock_seconds();
-        int64_t blocks = (int64_t)limit->threads * 4 * BESIDE_BLOCKS;
-        double flop = pt_device_cpu_fma(b->device, limit == &b->alone, blocks);
-        s = pt_bench_add_sample(&limit->flop_rate, flop / (pt_clock_seconds() - before), err);
+        s = sample_peak(b->device, dtype, limit == &b->alone, 4 * BESIDE_BLOCKS,
+                        dtype == PT_BF16 ? &limit->flop_rate_bf16 : &limit->flop_rate, err);
     }
     return s;
 }
@@ -213,10 +217,13 @@ pt_status pt_bench_begin(pt_bench *b, pt_device *device, const pt_bench_options 
         return pt_fail(err, PT_BAD_INPUT, "--array-mb must be 1 to 65536");
     b->alone.threads = 1;
     b->all.threads = pt_pool_threads(pt_device_cpu_pool(device));
-    pt_status s = measure_peak(b, err);
+    pt_status s = measure_peak(b, PT_F32, err);
+    if (s == PT_OK && device->bf16) s = measure_peak(b, PT_BF16, err);
     if (s == PT_OK) s = measure_triad(b, err);
     pt_bench_settle(&b->alone.flop_rate);
     pt_bench_settle(&b->all.flop_rate);
+    pt_bench_settle(&b->alone.flop_rate_bf16);
+    pt_bench_settle(&b->all.flop_rate_bf16);
     pt_bench_settle(&b->alone.byte_rate);
     pt_bench_settle(&b->all.byte_rate);
     return s;
@@ -225,6 +232,7 @@ pt_status pt_bench_begin(pt_bench *b, pt_device *device, const pt_bench_options 
 static void free_limit(pt_bench_limit *limit)
 {
     pt_free(limit->flop_rate.value);
+    pt_free(limit->flop_rate_bf16.value);
     pt_free(limit->byte_rate.value);
 }
 

@@ -41,6 +41,9 @@ typedef struct pt_bench_memory {
 } pt_bench_memory;
 /* Uniform in (-scale, scale). Unused dims: 0. */
 pt_tensor pt_bench_floats(pt_bench_memory *memory, float scale, const int64_t dim[PT_MAX_RANK]);
+/* The same in f32 or bf16. */
+pt_tensor pt_bench_stored(pt_bench_memory *memory, pt_dtype dtype, float scale,
+                          const int64_t dim[PT_MAX_RANK]);
 /* Uniform in (0, scale). */
 pt_tensor pt_bench_positive(pt_bench_memory *memory, float scale, const int64_t dim[PT_MAX_RANK]);
 /* Uniform in 0 … below-1. */

@@ -1,4 +1,5 @@
 /* Random tensors. SPDX-License-Identifier: MIT */
+#include "base/maths.h"
 #include "base/rng.h"
 #include "bench/measure.h"
 
@@ -23,12 +24,13 @@ static pt_tensor tensor_new(pt_bench_memory *m, pt_dtype dtype, const int64_t di
     return t;
 }
 
-/* Fills with `size` bytes for each element, four elements at a time made by `make`. */
+/* Fills four elements at a time, made by `make`. */
 static void fill(pt_bench_memory *m, const pt_tensor *t,
                  void (*make)(const uint32_t random[4], const void *how, void *out),
                  const void *how)
 {
     uint32_t piece[PIECE];
+    int64_t size = pt_dtype_bytes(t->dtype, 1);
     if (m->status) return;
     pt_tensor flat = pt_view(t, pt_numel(t), 0, 0, 0);
     for (int64_t at = 0; at < flat.dim[0] && m->status == PT_OK; at += PIECE) {
@@ -36,10 +38,10 @@ static void fill(pt_bench_memory *m, const pt_tensor *t,
         for (int64_t i = 0; i < n; i += 4) {
             uint32_t random[4];
             pt_rng_u32x4(1, PT_STREAM_TEST, m->next, (uint64_t)(at + i), random);
-            make(random, how, piece + i);
+            make(random, how, (char *)piece + i * size);
         }
         pt_tensor part = pt_slice(&flat, at, n);
-        m->status = pt_upload(m->device, &part, piece, n * 4, m->err);
+        m->status = pt_upload(m->device, &part, piece, n * size, m->err);
     }
 }
 
@@ -61,11 +63,25 @@ static void make_ints(const uint32_t random[4], const void *how, void *out)
     for (int i = 0; i < 4; i++) x[i] = (int32_t)((random[i] * (uint64_t)*below) >> 32);
 }
 
+static void make_bf16(const uint32_t random[4], const void *how, void *out)
+{
+    float x[4];
+    uint16_t *rounded = out;
+    make_floats(random, how, x);
+    for (int i = 0; i < 4; i++) rounded[i] = pt_bf16_from_float(x[i]);
+}
+
+pt_tensor pt_bench_stored(pt_bench_memory *m, pt_dtype dtype, float scale,
+                          const int64_t dim[PT_MAX_RANK])
+{
+    pt_tensor t = tensor_new(m, dtype, dim);
+    fill(m, &t, dtype == PT_BF16 ? make_bf16 : make_floats, &(interval){-scale, 2 * scale});
+    return t;
+}
+
 pt_tensor pt_bench_floats(pt_bench_memory *m, float scale, const int64_t dim[PT_MAX_RANK])
 {
-    pt_tensor t = tensor_new(m, PT_F32, dim);
-    fill(m, &t, make_floats, &(interval){-scale, 2 * scale});
-    return t;
+    return pt_bench_stored(m, PT_F32, scale, dim);
 }
 
 pt_tensor pt_bench_positive(pt_bench_memory *m, float scale, const int64_t dim[PT_MAX_RANK])

@@ -1,4 +1,5 @@
 /* The same step with more and more threads, alone and beside a busy process. SPDX-License-Identifier: MIT */
+#include "base/maths.h"
 #include "base/strings.h"
 #include "bench/steps.h"
 
@@ -44,6 +45,20 @@ static void end_runs(runs *r)
     }
 }
 
+/* Median over the rounds of what one thread took, in the same round, to what this took. */
+static pt_status set_speed_up(pt_bench_row *row, const pt_bench_row *one_thread, pt_error *err)
+{
+    pt_bench_samples ratio = {0};
+    pt_status s = PT_OK;
+    int64_t n = pt_min_i64(row->seconds.n, one_thread->seconds.n);
+    for (int64_t i = 0; i < n && s == PT_OK; i++)
+        s = pt_bench_add_sample(&ratio, one_thread->seconds.value[i] / row->seconds.value[i], err);
+    pt_bench_settle(&ratio);
+    row->speed_up = ratio.median;
+    pt_free(ratio.value);
+    return s;
+}
+
 /* Blocks of all thread counts in turns, so that a passing load meets each of them. */
 static pt_status measure_runs(runs *r, int neighbours, pt_error *err)
 {
@@ -68,9 +83,8 @@ static pt_status measure_runs(runs *r, int neighbours, pt_error *err)
     }
     for (int i = 0; i < r->n && s == PT_OK; i++) {
         pt_bench_row *row = r->list[i].row;
-        pt_bench_settle(&row->seconds);
-        row->speed_up = r->list[0].row->seconds.median / row->seconds.median;
-        pt_bench_complete(r->bench, row);
+        s = set_speed_up(row, r->list[0].row, err);
+        if (s == PT_OK) pt_bench_complete(r->bench, row);
     }
     return s;
 }

@@ -12,6 +12,9 @@
 #include "bench/steps.h"
 #include "cli/cli.h"
 
+/* threads: a smaller speed-up is told in words; within 3 % it is noise */
+#define SLOWER 0.97
+
 typedef struct bench_verb {
     pt_device_choice choice;
     const char *kind;
@@ -106,7 +109,9 @@ static void put_row(pt_strbuf *text, const bench_verb *v, const pt_bench_row *ro
         put_rate(text, row->byte_rate, 1e9);
         put_percent(text, row->of_bandwidth);
     }
-    if (row->speed_up > 0) pt_strbuf_printf(text, "  %5.2fx", row->speed_up);
+    if (row->speed_up > 0)
+        pt_strbuf_printf(text, "  %5.2fx%s", row->speed_up,
+                         row->speed_up < SLOWER ? "  slower than 1 thread" : "");
     pt_strbuf_putc(text, '\n');
     if (row->has_split) put_split(text, row);
     (void)v;
@@ -124,13 +129,17 @@ static void on_row(void *ctx, const pt_bench_row *row)
 
 static void put_limit(pt_strbuf *text, const pt_bench_limit *limit)
 {
-    const pt_bench_samples *f = &limit->flop_rate, *m = &limit->byte_rate;
+    const pt_bench_samples *f = &limit->flop_rate, *m = &limit->byte_rate,
+                           *h = &limit->flop_rate_bf16;
     pt_strbuf_printf(text,
                      "%d thread%s: peak %.1f GFLOP/s (median %.1f, p10 %.1f, p90 %.1f), memory "
                      "%.1f GB/s (median %.1f, p10 %.1f, p90 %.1f)\n",
                      limit->threads, limit->threads == 1 ? "" : "s", f->most / 1e9, f->median / 1e9,
                      f->p10 / 1e9, f->p90 / 1e9, m->most / 1e9, m->median / 1e9, m->p10 / 1e9,
                      m->p90 / 1e9);
+    if (h->n > 0)
+        pt_strbuf_printf(text, "    bf16: peak %.1f GFLOP/s (median %.1f, p10 %.1f, p90 %.1f)\n",
+                         h->most / 1e9, h->median / 1e9, h->p10 / 1e9, h->p90 / 1e9);
 }
 
 static void put_head(pt_strbuf *text, const bench_verb *v)
@@ -202,6 +211,7 @@ static void json_row(pt_json_writer *w, const pt_bench_row *row)
     pt_json_string(w, "shape", row->shape);
     pt_json_i64(w, "threads", row->threads);
     pt_json_i64(w, "neighbours", row->neighbours);
+    pt_json_string(w, "dtype", pt_dtype_name(row->dtype));
     for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
         if (amounts[i].value > 0) pt_json_digits(w, amounts[i].name, amounts[i].value, 10);
     json_samples(w, "seconds", &row->seconds);
@@ -215,6 +225,8 @@ static void json_limit(pt_json_writer *w, const pt_bench_limit *limit)
     pt_json_begin_object(w, NULL);
     pt_json_i64(w, "threads", limit->threads);
     json_samples(w, "flop_per_second", &limit->flop_rate);
+    if (limit->flop_rate_bf16.n > 0)
+        json_samples(w, "flop_per_second_bf16", &limit->flop_rate_bf16);
     json_samples(w, "bytes_per_second", &limit->byte_rate);
     pt_json_end_object(w);
 }
@@ -394,7 +406,8 @@ const pt_verb pt_verb_bench = {
     .summary = "measure how fast this machine computes and trains",
     .usage = "posttrain bench gemm|ops|train|threads|steps [options]",
     .details =
-        "gemm: the products of training steps. ops: every op. train: whole steps of tiny, small,\n"
+        "gemm: the products of training steps, in f32 and bf16. ops: every op. train: whole steps "
+        "of tiny, small,\n"
         "medium, large, xl, reference and gpt2, and where their time goes. threads: a step of\n"
         "reference with 1 to N threads, alone and beside a busy process, against 1 thread.\n"
         "steps: waits for numbers of steps on stdin, answers with their seconds.\n\n"

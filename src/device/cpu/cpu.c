@@ -6,12 +6,14 @@
 #include "base/strings.h"
 #include "device/cpu/isa_table.h"
 #include "device/host_memory.h"
+#include "device/peak.h"
 
 typedef struct cpu_device {
     pt_device base;
     pt_pool *pool;
     pt_kernel_table table, table_bf16;
     pt_cpu_probes probes;
+    double (*fma_bf16)(pt_pool *pool, int64_t blocks);
 } cpu_device;
 
 extern const pt_kernel_table pt_ref_table_f32; /* device/ref/ref.c: where every table starts */
@@ -21,35 +23,41 @@ typedef struct isa_entry {
     void (*fill)(pt_kernel_table *table);
     void (*probes)(pt_cpu_probes *probes);
     void (*fill_bf16)(pt_kernel_table *table); /* NULL: no activations in bf16 */
+    double (*fma_bf16)(pt_pool *pool, int64_t blocks);
 } isa_entry;
 
 /* Worst first; the strict ones are only taken by name. */
 static const isa_entry isa_entries[] = {
 #if defined(__wasm__)
-    {"wasm", pt_isa_table_cpu_wasm, pt_probes_cpu_wasm, NULL},
+    {"wasm", pt_isa_table_cpu_wasm, pt_probes_cpu_wasm, NULL, NULL},
 #else
-    {"base", pt_isa_table_cpu_base, pt_probes_cpu_base, pt_isa_table_bf16_cpu_base},
+    {"base", pt_isa_table_cpu_base, pt_probes_cpu_base, pt_isa_table_bf16_cpu_base,
+     pt_fma_bf16_cpu_base},
 #endif
 #ifdef PT_HAVE_ISA_neon_strict
-    {"neon-strict", pt_isa_table_cpu_neon_strict, pt_probes_cpu_neon_strict, NULL},
+    {"neon-strict", pt_isa_table_cpu_neon_strict, pt_probes_cpu_neon_strict, NULL, NULL},
 #endif
 #ifdef PT_HAVE_ISA_avx2_strict
-    {"avx2-strict", pt_isa_table_cpu_avx2_strict, pt_probes_cpu_avx2_strict, NULL},
+    {"avx2-strict", pt_isa_table_cpu_avx2_strict, pt_probes_cpu_avx2_strict, NULL, NULL},
 #endif
 #ifdef PT_HAVE_ISA_avx512_strict
-    {"avx512-strict", pt_isa_table_cpu_avx512_strict, pt_probes_cpu_avx512_strict, NULL},
+    {"avx512-strict", pt_isa_table_cpu_avx512_strict, pt_probes_cpu_avx512_strict, NULL, NULL},
 #endif
 #ifdef PT_HAVE_ISA_avx2
-    {"avx2", pt_isa_table_cpu_avx2, pt_probes_cpu_avx2, pt_isa_table_bf16_cpu_avx2},
+    {"avx2", pt_isa_table_cpu_avx2, pt_probes_cpu_avx2, pt_isa_table_bf16_cpu_avx2,
+     pt_fma_bf16_cpu_avx2},
 #endif
 #ifdef PT_HAVE_ISA_avx512
-    {"avx512", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512, pt_isa_table_bf16_cpu_avx512},
+    {"avx512", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512, pt_isa_table_bf16_cpu_avx512,
+     pt_fma_bf16_cpu_avx512},
 #endif
 #ifdef PT_HAVE_ISA_amx /* avx512, and tiles for what is stored in bf16 */
-    {"amx", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512, pt_isa_table_bf16_cpu_amx},
+    {"amx", pt_isa_table_cpu_avx512, pt_probes_cpu_avx512, pt_isa_table_bf16_cpu_amx,
+     pt_fma_bf16_cpu_amx},
 #endif
 #ifdef PT_HAVE_ISA_neon
-    {"neon", pt_isa_table_cpu_neon, pt_probes_cpu_neon, pt_isa_table_bf16_cpu_neon},
+    {"neon", pt_isa_table_cpu_neon, pt_probes_cpu_neon, pt_isa_table_bf16_cpu_neon,
+     pt_fma_bf16_cpu_neon},
 #endif
 };
 #define N_ISAS ((int)(sizeof isa_entries / sizeof isa_entries[0]))
@@ -183,6 +191,7 @@ pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_e
     cpu->table = pt_ref_table_f32;
     isa->fill(&cpu->table);
     isa->probes(&cpu->probes);
+    cpu->fma_bf16 = isa->fma_bf16;
     cpu->base.bf16 = isa->fill_bf16 != NULL;
     if (isa->fill_bf16) isa->fill_bf16(&cpu->table_bf16);
     *out = &cpu->base;
@@ -195,6 +204,12 @@ double pt_device_cpu_fma(pt_device *device, bool alone, int64_t blocks)
 {
     cpu_device *cpu = (cpu_device *)device;
     return cpu->probes.fma(alone ? NULL : cpu->pool, blocks);
+}
+
+double pt_device_cpu_fma_bf16(pt_device *device, bool alone, int64_t blocks)
+{
+    cpu_device *cpu = (cpu_device *)device;
+    return cpu->fma_bf16(alone ? NULL : cpu->pool, blocks);
 }
 
 double pt_device_cpu_triad(pt_device *device, bool alone, const pt_tensor *a, const pt_tensor *b,

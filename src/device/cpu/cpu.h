@@ -1,7 +1,8 @@
 /* What every x_cpu.c uses: the instruction set it is compiled for, and the names of its kernels.
  *
  * A *_cpu.c file is compiled once per instruction set. Work is split into chunks by the size of the problem, never
- * by the number of threads, and sums across chunks are taken in chunk order (base/threads.h).
+ * by the number of threads, and sums across chunks are taken in chunk order (base/threads.h). The one exception is the
+ * product (gemm.h), whose elements are one chain each however C is cut.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_DEVICE_CPU_CPU_H
 #define PT_DEVICE_CPU_CPU_H

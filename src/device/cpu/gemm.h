@@ -36,7 +36,9 @@
 /* C[m,n] = or += A[m,k] B[k,n], plus the bias[n] row when not accumulating.
  *   A[i,p] = a[i*a_row + p*a_col]    B[p,j] = b[p*b_row + j*b_col]    C[i,j] = c[i*c_row + j]
  * Strides in elements; of A's two, and of B's two, one must be 1. C must not overlap A or B.
- * Sizes may be 0 (k = 0: C = start). bias may be NULL, and must be when accumulating. */
+ * Sizes may be 0 (k = 0: C = start). bias may be NULL, and must be when accumulating.
+ * a_sums [m], or NULL: a_sums[i] += A[i,0] + A[i,1] + …, k ascending, taken while A is packed: only where a_col is not 1
+ * and there is a pool. */
 typedef struct pt_gemm {
     int64_t m, n, k;
     const float *a;
@@ -47,6 +49,7 @@ typedef struct pt_gemm {
     int64_t c_row;
     const float *bias;
     bool accumulate;
+    float *a_sums;
 } pt_gemm;
 
 /* Over the threads of the pool; uses each thread's scratch. pool may be NULL: slower, no scratch. */
@@ -74,11 +77,12 @@ void PT_CPU(gemm_tile)(const pt_gemm_tile *t);
 
 /* A block to be packed, k by n in panels of some columns, each panel k rows of a fixed length:
  *   element [p,j] is src[p*row + j*col], one of row and col is 1
- * The panels begin `panel` floats apart. */
+ * The panels begin `panel` floats apart. sums: A only, or NULL; sums[panel][0 … 15] += the panel's rows, p ascending. */
 typedef struct pt_pack {
     float *out;
     const float *src;
     int64_t row, col, k, n, panel;
+    float *sums;
 } pt_pack;
 
 /* B: panels of PT_TILE_COLS columns, padded with zeros to whole vectors; panel >= k * PT_TILE_COLS.

@@ -1,6 +1,6 @@
 /* The threaded product: cutting it into blocks that fit the caches, packing, and sharing the work.
  *
- * Two ways, chosen by shape only:
+ * Two ways, chosen by shape. The tiles of the second also depend on the number of threads, which no sum does:
  *   shared    many rows times a weight. The threads pack a block of B together into memory that all of them read, and
  *             then share the rows. While block i is computed, block i+1 is packed.
  *   private   few rows, sums over many rows (weight gradients), or little work. C is cut into tiles; whoever takes a tile
@@ -10,12 +10,10 @@
 #include "device/cpu/gemm.h"
 #include "device/cpu/simd.h"
 
-#define BLOCK_K 256   /* k of a block */
-#define TILE_MOST 384 /* rows and columns of a private tile, at most */
-#define TILE_LEAST \
-    3072 /* elements of C in a tile, at least: smaller ones are not worth their packing */
-#define TILE_FLOPS 40e6  /* with more work than this per tile, tiles are made smaller, */
-#define ENOUGH_TILES 8   /* until there are so many */
+#define BLOCK_K 256      /* k of a block */
+#define TILE_MOST 512    /* rows and columns of a private tile, at most */
+#define PACK_CYCLES 0.8  /* to pack an element of an operand that comes from the last cache */
+#define LONG_FLOPS 150e6 /* of a thread, about a millisecond: with more, each gets two tiles */
 #define FEW_ROWS 96      /* up to here, tiles hold all rows, */
 #define LEAST_COLS 64    /* and so many columns at least */
 #define SHARED_ROWS 192  /* rows that one chunk computes, at most */
@@ -24,17 +22,20 @@
 
 /* Floats of scratch. Private, in each thread: A, then B. Shared, in that of thread 0: behind A two blocks of B. */
 #define SCRATCH (PT_CPU_SCRATCH_BYTES / 4)
-#define PRIVATE_A ((TILE_MOST + PT_PANEL_ROWS - 1) / PT_PANEL_ROWS * 16 * BLOCK_K)
-#define SHARED_B ((SCRATCH - PRIVATE_A) / 2)
+#define MOST_PANELS ((TILE_MOST + PT_PANEL_ROWS - 1) / PT_PANEL_ROWS)
+#define PRIVATE_A (MOST_PANELS * 16 * BLOCK_K)
+#define SHARED_A (SHARED_ROWS * BLOCK_K)
+#define SHARED_B (512 * BLOCK_K)
 _Static_assert(PRIVATE_A + TILE_MOST * BLOCK_K <= SCRATCH, "a private tile fits");
-_Static_assert(SHARED_B >= BLOCK_K * 4 * PT_TILE_COLS, "a block of B fits");
+_Static_assert(SHARED_A + 2 * SHARED_B <= SCRATCH, "two blocks of B fit");
 
 typedef struct gemm_job {
     const pt_gemm *g;
     pt_pool *pool;
     int64_t mc, nc, kc;       /* rows, columns and k of a block */
     int64_t n_mc, n_nc, n_kc; /* how many */
-    bool copy_a;              /* the rows of A lie badly for the cache */
+    bool copy_a;              /* shared: the rows of A lie badly for the cache */
+    bool pack_a;              /* private: the columns of A are packed */
     int64_t n_pack;           /* shared: chunks that pack */
     float *packed[2];         /* shared: packed blocks of B, taken in turn */
     int64_t step;             /* shared: packs block `step`, computes block `step - 1` */
@@ -61,17 +62,24 @@ static void pack_b(const gemm_job *job, float *out, int64_t p0, int64_t j0, int6
     PT_CPU(gemm_pack_b)(&b);
 }
 
-static void pack_a(const gemm_job *job, float *out, int64_t p0, int64_t i0, int64_t k, int64_t m)
+/* The t->m rows of A from i0 and the t->k columns from p0, in panels. */
+static void pack_a(const gemm_job *job, pt_gemm_tile *t, int64_t i0, int64_t p0, float *out,
+                   float *sums)
 {
     const pt_gemm *g = job->g;
     pt_pack a = {.out = out,
                  .src = g->a + p0 * g->a_col + i0,
                  .row = g->a_col,
                  .col = 1,
-                 .k = k,
-                 .n = m,
-                 .panel = job->kc * 16};
+                 .k = t->k,
+                 .n = t->m,
+                 .panel = job->kc * 16,
+                 .sums = sums};
     PT_CPU(gemm_pack_a)(&a);
+    t->a = out;
+    t->a_row = 1;
+    t->a_col = 16;
+    t->a_panel = a.panel;
 }
 
 /* Rows of A copied so that they lie together: [m][kc]. */
@@ -85,7 +93,7 @@ static void copy_rows(const gemm_job *job, float *out, int64_t p0, int64_t i0, i
     }
 }
 
-/* Fills in the t->m rows of A from i0 and the t->k columns from p0, copied to scratch where that helps. */
+/* The t->m rows of A from i0 and the t->k columns from p0, copied to scratch where that helps. */
 static void place_a(const gemm_job *job, pt_gemm_tile *t, int64_t i0, int64_t p0, float *scratch)
 {
     const pt_gemm *g = job->g;
@@ -93,15 +101,9 @@ static void place_a(const gemm_job *job, pt_gemm_tile *t, int64_t i0, int64_t p0
     t->a_row = g->a_row;
     t->a_col = g->a_col;
     if (!job->copy_a) return;
+    copy_rows(job, scratch, p0, i0, t->k, t->m);
     t->a = scratch;
-    if (g->a_col == 1) {
-        copy_rows(job, scratch, p0, i0, t->k, t->m);
-        t->a_row = job->kc;
-    } else {
-        pack_a(job, scratch, p0, i0, t->k, t->m);
-        t->a_col = 16;
-        t->a_panel = job->kc * 16;
-    }
+    t->a_row = job->kc;
 }
 
 static void place_b(const gemm_job *job, pt_gemm_tile *t, const float *packed)
@@ -130,19 +132,34 @@ static void count_blocks(gemm_job *job)
 }
 
 /* ---- private ---- */
+/* Rows i0 … i0+m-1 of a_sums, to or from the panels in which they are added to. */
+static void move_sums(const pt_gemm *g, int64_t i0, int64_t m, float *panels, bool back)
+{
+    for (int64_t i = 0; i < m; i++) {
+        float *panel = &panels[i / PT_PANEL_ROWS * 16 + i % PT_PANEL_ROWS];
+        if (back) g->a_sums[i0 + i] = *panel;
+        else *panel = g->a_sums[i0 + i];
+    }
+}
+
 static void private_tile(const gemm_job *job, int64_t chunk, float *scratch_a, float *scratch_b)
 {
     const pt_gemm *g = job->g;
     int64_t i0 = chunk % job->n_mc * job->mc, j0 = chunk / job->n_mc * job->nc;
     pt_gemm_tile t = {.m = pt_min_i64(job->mc, g->m - i0), .n = pt_min_i64(job->nc, g->n - j0)};
+    _Alignas(64) float sums[MOST_PANELS * 16] = {0};
+    bool sum = g->a_sums && j0 == 0;
+    if (sum) move_sums(g, i0, t.m, sums, false);
     for (int64_t kb = 0; kb < job->n_kc; kb++) {
         int64_t p0 = kb * job->kc;
         t.k = pt_min_i64(job->kc, g->k - p0);
         pack_b(job, scratch_b, p0, j0, t.k, t.n);
         place_b(job, &t, scratch_b);
-        place_a(job, &t, i0, p0, scratch_a);
+        if (job->pack_a) pack_a(job, &t, i0, p0, scratch_a, sum ? sums : NULL);
+        else place_a(job, &t, i0, p0, NULL);
         run_tile(job, &t, i0, j0, kb);
     }
+    if (sum) move_sums(g, i0, t.m, sums, true);
 }
 
 static void private_chunk(void *ctx, int64_t chunk, int thread)
@@ -152,31 +169,59 @@ static void private_chunk(void *ctx, int64_t chunk, int thread)
     private_tile(job, chunk, scratch, scratch + PRIVATE_A);
 }
 
-/* Big tiles are packed seldom; but there must be enough of them for the threads. */
-static void choose_tiles(gemm_job *job, double flops)
+static void cut(gemm_job *job, int64_t n_mc, int64_t n_nc)
+{
+    job->mc = pt_round_up(pt_div_up(job->g->m, n_mc), PT_PANEL_ROWS);
+    job->nc = pt_round_up(pt_div_up(job->g->n, n_nc), PT_TILE_COLS);
+    count_blocks(job);
+}
+
+/* Cycles per k of the thread that gets most tiles: multiply-adds of one row of the register tile a cycle, and packing. */
+static double cycles_of_cut(const gemm_job *job, int threads)
+{
+    double m = (double)pt_min_i64(job->mc, job->g->m), n = (double)pt_min_i64(job->nc, job->g->n);
+    return (double)pt_div_up(job->n_mc * job->n_nc, threads) *
+           (m * n / PT_TILE_COLS + PACK_CYCLES * (m + n));
+}
+
+/* Weight gradients: the cheapest way to cut C for so many threads. Sums do not depend on it. */
+static void cut_for_threads(gemm_job *job, double flops)
+{
+    const pt_gemm *g = job->g;
+    int threads = flops < SERIAL_FLOPS ? 1 : pt_pool_threads(job->pool);
+    int64_t least_m = pt_div_up(g->m, TILE_MOST), least_n = pt_div_up(g->n, TILE_MOST);
+    int64_t enough = threads > 1 && flops > LONG_FLOPS * threads ? 2 * threads : 1;
+    int64_t most = least_m * least_n + 4 * threads, n_mc = least_m, n_nc = least_n;
+    double best = 0;
+    for (int64_t i = least_m; i * least_n <= most; i++)
+        for (int64_t j = least_n; i * j <= most; j++) {
+            cut(job, i, j);
+            double cycles = cycles_of_cut(job, threads);
+            if (i * j < enough || (best > 0 && cycles >= best)) continue;
+            best = cycles;
+            n_mc = i;
+            n_nc = j;
+        }
+    cut(job, n_mc, n_nc);
+}
+
+/* A is read where it lies. Few rows: enough tiles for many threads, for B comes from memory. */
+static void cut_columns(gemm_job *job)
 {
     const pt_gemm *g = job->g;
     job->mc = even_block(g->m, TILE_MOST, PT_PANEL_ROWS);
-    job->nc = even_block(g->n, TILE_MOST, PT_TILE_COLS);
-    if (g->m <= FEW_ROWS && g->a_col == 1) {
-        int64_t sixteenth = pt_min_i64(pt_max_i64(g->n / 16, LEAST_COLS), TILE_MOST);
-        job->nc = even_block(g->n, sixteenth, PT_TILE_COLS);
-    }
+    int64_t most = TILE_MOST;
+    if (g->m <= FEW_ROWS) most = pt_min_i64(pt_max_i64(g->n / 16, LEAST_COLS), TILE_MOST);
+    job->nc = even_block(g->n, most, PT_TILE_COLS);
     count_blocks(job);
-    while (g->a_col != 1 && job->n_mc * job->n_nc < ENOUGH_TILES &&
-           (double)(job->n_mc * job->n_nc) * TILE_FLOPS < flops &&
-           job->mc * job->nc / 2 >= TILE_LEAST) {
-        if (job->mc >= job->nc) job->mc = even_block(g->m, job->mc / 2, PT_PANEL_ROWS);
-        else job->nc = even_block(g->n, job->nc / 2, PT_TILE_COLS);
-        count_blocks(job);
-    }
 }
 
 static void run_private(gemm_job *job, double flops)
 {
     job->kc = even_block(job->g->k, BLOCK_K, 4);
-    job->copy_a = job->g->a_col != 1;
-    choose_tiles(job, flops);
+    job->pack_a = job->g->a_col != 1;
+    if (job->pack_a) cut_for_threads(job, flops);
+    else cut_columns(job);
     int64_t n_chunks = job->n_mc * job->n_nc;
     if (flops >= SERIAL_FLOPS) pt_pool_run(job->pool, n_chunks, private_chunk, job);
     else
@@ -254,7 +299,7 @@ static void run_shared(gemm_job *job)
     job->mc = PT_PANEL_ROWS * pt_max_i64(1, panels);
     count_blocks(job);
     job->n_pack = g->b_col == 1 ? pt_div_up(job->kc, STRIP_K) : pt_div_up(job->nc, STRIP_COLS);
-    job->packed[0] = (float *)pt_pool_scratch(job->pool, 0) + PRIVATE_A;
+    job->packed[0] = (float *)pt_pool_scratch(job->pool, 0) + SHARED_A;
     job->packed[1] = job->packed[0] + SHARED_B;
     int64_t n_blocks = job->n_nc * job->n_kc;
     for (job->step = 0; job->step <= n_blocks; job->step++) {

@@ -52,4 +52,35 @@ void PT_CPU(gemm_pack_b)(const pt_pack *b)
         for (int64_t j = 0; j < b->n; j += 16) pack_upright(b, j);
 }
 
-void PT_CPU(gemm_pack_a)(const pt_pack *a) { pack_rows(a, PT_PANEL_ROWS, 16); }
+/* `rows` rows of a panel, n of 16 columns each; returns their sums, which go on from `sum`. */
+PT_SIMD pt_vf pack_and_sum(const pt_pack *a, const float *src, float *panel, int64_t rows,
+                           const int64_t n, pt_vf sum)
+{
+    for (int64_t p = 0; p < rows; p++, src += a->row) {
+        pt_vf x = n == 16 ? pt_vf_load(src) : pt_vf_load_n(src, n);
+        pt_vf_store(panel + p * 16, x);
+        sum = pt_vf_add(sum, x);
+    }
+    return sum;
+}
+
+static void pack_and_sum_rows(const pt_pack *a)
+{
+    for (int64_t p = 0; p < a->k; p += STRIP) {
+        int64_t rows = pt_min_i64(STRIP, a->k - p);
+        float *panel = a->out + p * 16, *sums = a->sums;
+        for (int64_t i = 0; i < a->n; i += PT_PANEL_ROWS, panel += a->panel, sums += 16) {
+            const float *src = a->src + p * a->row + i;
+            pt_vf sum = pt_vf_load(sums);
+            if (i + 16 <= a->n) sum = pack_and_sum(a, src, panel, rows, 16, sum);
+            else sum = pack_and_sum(a, src, panel, rows, a->n - i, sum);
+            pt_vf_store(sums, sum);
+        }
+    }
+}
+
+void PT_CPU(gemm_pack_a)(const pt_pack *a)
+{
+    if (a->sums) pack_and_sum_rows(a);
+    else pack_rows(a, PT_PANEL_ROWS, 16);
+}

@@ -218,4 +218,37 @@ TEST(a_row_alone_equals_the_row_in_a_batch)
     }
 }
 
+/* The rows of A, each one chain; with few and with many columns, blocks of k, tiles and panels. */
+TEST(sums_of_a_are_one_chain)
+{
+    make_pools();
+    static const int64_t shapes[][3] = {{2, 1, 1},      {13, 40, 300},   {37, 70, 9},
+                                        {530, 48, 257}, {700, 600, 520}, {300, 1100, 2},
+                                        {25, 9, 0}};
+    for (int s = 0; s < (int)(sizeof shapes / sizeof *shapes); s++) {
+        int64_t m = shapes[s][0];
+        problem p = make_problem(TN, shapes[s], s % 2 ? 3 : 0, 1);
+        float *want = malloc((size_t)m * sizeof *want), *got = malloc((size_t)m * sizeof *got);
+        for (int64_t i = 0; i < m; i++) {
+            want[i] = (float)i;
+            for (int64_t q = 0; q < shapes[s][2]; q++) want[i] += p.a[q * p.g.a_col + i];
+        }
+        for (int i = 0; i < N_ISA_GEMMS * 4; i++) {
+            if (!machine_has(isa_gemms[i / 4].isa)) continue;
+            for (int64_t j = 0; j < m; j++) got[j] = (float)j;
+            problem with = p;
+            with.g.a_sums = got;
+            float *c = run(&p, isa_gemms[i / 4].gemm, pools[i % 4]);
+            float *c_with = run(&with, isa_gemms[i / 4].gemm, pools[i % 4]);
+            check_same(c_with, c, p.c_size);
+            check_same(got, want, m);
+            free(c);
+            free(c_with);
+        }
+        free(want);
+        free(got);
+        free_problem(&p);
+    }
+}
+
 PT_TEST_MAIN

@@ -32,4 +32,15 @@ void pt_probes_cpu_avx512(pt_cpu_probes *probes);
 void pt_probes_cpu_neon(pt_cpu_probes *probes);
 void pt_probes_cpu_wasm(pt_cpu_probes *probes);
 
+/* Of products of bf16: see device/peak.h. */
+double pt_fma_bf16_cpu_base(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_avx2(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_avx512(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_amx(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_neon(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_avx2_strict(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_avx512_strict(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_neon_strict(pt_pool *pool, int64_t blocks);
+double pt_fma_bf16_cpu_wasm(pt_pool *pool, int64_t blocks);
+
 #endif

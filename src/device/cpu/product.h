@@ -16,12 +16,25 @@ static inline void pt_product_run(pt_product *g, const pt_tensor *c, int64_t at,
     else g->c_f32 = pt_floats(c) + at;
     PT_CPU(gemm_bf16)(g, pool);
 }
+/* Asks for sums[i] += A[i,0] + A[i,1] + …; false where this product cannot give them. */
+static inline bool pt_product_sum_a(pt_product *g, float *sums)
+{
+    (void)g;
+    (void)sums;
+    return false;
+}
 #else
 typedef pt_gemm pt_product;
 static inline void pt_product_run(pt_product *g, const pt_tensor *c, int64_t at, pt_pool *pool)
 {
     g->c = pt_floats(c) + at;
     PT_CPU(gemm)(g, pool);
+}
+static inline bool pt_product_sum_a(pt_product *g, float *sums)
+{
+    if (g->a_col == 1) return false;
+    g->a_sums = sums;
+    return true;
 }
 #endif
 

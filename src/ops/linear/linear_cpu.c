@@ -1,4 +1,5 @@
-/* Linear layer on the CPU: three uses of the matrix product, and a column sum for the bias.
+/* Linear layer on the CPU: three uses of the matrix product; the column sum for the bias is taken on the
+ * way, or by itself.
  * SPDX-License-Identifier: MIT */
 #include "device/cpu/product.h"
 #include "ops/linear/linear.h"
@@ -45,8 +46,8 @@ static void input_gradient(const pt_linear_args *a, int64_t N, int64_t O, pt_poo
     pt_product_run(&g, &a->dx, 0, pool);
 }
 
-/* dw += dy^T x */
-static void weight_gradient(const pt_linear_args *a, int64_t N, int64_t O, pt_pool *pool)
+/* dw += dy^T x, and db on the way if it is wanted and that is possible: then true. */
+static bool weight_gradient(const pt_linear_args *a, int64_t N, int64_t O, pt_pool *pool)
 {
     int64_t I = pt_last_dim(&a->dw);
     pt_product g = {.m = O,
@@ -60,7 +61,9 @@ static void weight_gradient(const pt_linear_args *a, int64_t N, int64_t O, pt_po
                     .b_col = 1,
                     .c_row = I,
                     .accumulate = true};
+    bool summed = pt_present(&a->db) && pt_product_sum_a(&g, pt_floats(&a->db));
     pt_product_run(&g, &a->dw, 0, pool);
+    return summed;
 }
 
 /* db[o…] += sum_n dy[n,o…], in row order. */
@@ -94,8 +97,8 @@ void PT_KERNEL(linear_bwd)(const void *args, pt_pool *pool)
     const pt_linear_args *a = args;
     int64_t N = pt_rows(&a->dy), O = pt_last_dim(&a->dy);
     if (pt_present(&a->dx)) input_gradient(a, N, O, pool);
-    if (pt_present(&a->dw)) weight_gradient(a, N, O, pool);
-    if (pt_present(&a->db)) {
+    bool summed = pt_present(&a->dw) && weight_gradient(a, N, O, pool);
+    if (pt_present(&a->db) && !summed) {
         pt_linear_args copy = *a; /* the pool's context is not const */
         pt_pool_run(pool, pt_div_up(O, BIAS_COLS), bias_chunk, &copy);
     }
