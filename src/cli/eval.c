@@ -14,7 +14,8 @@ typedef struct eval_options {
 static pt_status score_text(pt_loaded *l, const pt_file_view *text, pt_score *total, pt_error *err)
 {
     pt_text_score score;
-    pt_status s = pt_text_score_begin(&score, l->scorer, l->model, text->data, text->size, err);
+    pt_status s =
+        pt_text_score_begin(&score, l->ready.scorer, l->ready.model, text->data, text->size, err);
     if (s) return s;
     bool terminal = pt_stderr_is_terminal();
     double shown = pt_clock_seconds();
@@ -82,8 +83,9 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         s = pt_fail(err, PT_BAD_INPUT, "--batch is %lld, it must be 1 to 65536",
                     (long long)o.batch);
     if (s == PT_OK) s = pt_file_view_read(&text, o.corpus, err);
-    pt_loaded_options open = {
-        .path = line.positional[0], .choice = &o.device, .batch = o.batch, .scorer = true};
+    pt_loaded_options open = {.path = line.positional[0],
+                              .choice = &o.device,
+                              .model = {.batch = o.batch, .scorer = true}};
     if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
     double start = pt_clock_seconds();
     if (s == PT_OK) s = score_text(&loaded, &text, &total, err);
@@ -95,10 +97,12 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_eval = {
     .name = "eval",
-    .summary = "the loss of a model on a text",
+    .summary = "measure the loss of a model on a text",
     .usage = "posttrain eval MODEL --corpus FILE [options]",
     .details = "Every byte but the first is scored exactly once, in consecutive windows of the\n"
                "model's context; the last short window is included.\n\n"
                "Example:\n  posttrain eval runs/first/model.tinygpt --corpus held-out.txt\n",
+    .manual = "Prints the loss in nats per byte, the perplexity (its exponential) and the loss in "
+              "bits per byte.\n",
     .run = run,
 };

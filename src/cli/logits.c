@@ -1,7 +1,7 @@
 /* posttrain logits: the raw scores of every next token. SPDX-License-Identifier: MIT */
 #include "base/atomic_file.h"
-#include "base/platform.h"
 #include "cli/loaded.h"
+#include "infer/row_logits.h"
 #include "io/safetensors.h"
 
 typedef struct logits_options {
@@ -70,40 +70,13 @@ static pt_status ids_from_file(id_list *list, const char *path, pt_error *err)
     return s;
 }
 
-static pt_status check_ids(const id_list *list, const pt_tinygpt_config *config, pt_error *err)
-{
-    if (!list->n) return pt_fail(err, PT_BAD_INPUT, "no ids: give --ids \"72 101\" or --ids-file");
-    if (list->n > config->ctx)
-        return pt_fail(err, PT_BAD_INPUT, "%lld ids, but the model's context is %lld",
-                       (long long)list->n, (long long)config->ctx);
-    for (int64_t i = 0; i < list->n; i++)
-        if (list->ids[i] >= config->vocab)
-            return pt_fail(err, PT_BAD_INPUT, "id %d, but the vocabulary is %lld",
-                           (int)list->ids[i], (long long)config->vocab);
-    return PT_OK;
-}
-
-/* Logits (T,V) of the ids, on the host. */
 static pt_status compute(pt_loaded *l, const id_list *list, float *out, pt_error *err)
 {
-    int64_t T = list->n, V = l->model->config.vocab;
-    pt_buffer *ids_buffer = NULL, *out_buffer = NULL;
-    pt_download download;
-    pt_status s = pt_buffer_new(l->device, T * 4, &ids_buffer, err);
-    if (s == PT_OK) s = pt_buffer_new(l->device, T * V * 4, &out_buffer, err);
-    pt_tensor ids = {.buffer = ids_buffer, .dtype = PT_I32};
-    pt_tensor logits = {.buffer = out_buffer, .dtype = PT_F32};
-    logits = pt_view(&logits, T, V, 0, 0);
-    pt_batch batch = {.B = 1, .T = T, .ids = pt_view(&ids, 1, T, 0, 0)};
-    if (s == PT_OK) s = pt_upload(l->device, &batch.ids, list->ids, T * 4, err);
-    if (s == PT_OK) s = pt_model_forward(l->model, &batch, err);
-    if (s == PT_OK) s = pt_model_logits(l->model, 0, T, &logits, err);
-    if (s == PT_OK) s = pt_download_begin(l->device, &logits, out, T * V * 4, &download, err);
-    if (s == PT_OK) s = pt_submit(l->device, err);
-    if (s == PT_OK) s = PT_PENDING;
-    while (s == PT_PENDING) s = pt_download_poll(l->device, &download, err);
-    pt_buffer_free(ids_buffer);
-    pt_buffer_free(out_buffer);
+    pt_row_logits row;
+    pt_status s = pt_row_logits_begin(&row, l->ready.model, list->ids, list->n, out, err);
+    if (s) return s;
+    do s = pt_row_logits_poll(&row, err);
+    while (s == PT_PENDING);
     return s;
 }
 
@@ -149,10 +122,11 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         s = pt_fail(err, PT_BAD_INPUT, "%s: the name must end in .safetensors", o.out);
     if (s == PT_OK && o.ids) s = ids_from_text(&list, o.ids, err);
     if (s == PT_OK && o.ids_file) s = ids_from_file(&list, o.ids_file, err);
-    pt_loaded_options open = {.path = line.positional[0], .choice = &o.device, .tokens = list.n};
+    if (s == PT_OK && !list.n)
+        s = pt_fail(err, PT_BAD_INPUT, "no ids: give --ids \"72 101\" or --ids-file");
+    pt_loaded_options open = {.path = line.positional[0], .choice = &o.device};
     if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
-    if (s == PT_OK) s = check_ids(&list, &loaded.file.info->config, err);
-    int64_t V = s == PT_OK ? loaded.model->config.vocab : 0;
+    int64_t V = s == PT_OK ? loaded.ready.model->config.vocab : 0;
     if (s == PT_OK && !(logits = pt_alloc((size_t)(list.n * V) * sizeof *logits)))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for the logits");
     if (s == PT_OK) s = compute(&loaded, &list, logits, err);
@@ -165,7 +139,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_logits = {
     .name = "logits",
-    .summary = "the raw scores of every next token, to a file",
+    .summary = "write the raw scores of every next token to a file",
     .usage = "posttrain logits MODEL --ids \"72 101 108\" --out FILE.safetensors",
     .details = "Writes one tensor, `logits` [T,V] f32: row t scores the token after ids[0..t].\n\n"
                "Example:\n"

@@ -1,8 +1,7 @@
 /* posttrain sample: text from a model. SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 #include "cli/loaded.h"
-#include "text/bytes.h"
-#include "text/utf8_stream.h"
+#include "infer/generation.h"
 
 typedef struct sample_options {
     pt_device_choice device;
@@ -11,18 +10,6 @@ typedef struct sample_options {
     pt_sampler_options sampler;
     bool stats;
 } sample_options;
-
-static pt_status start(pt_loaded *l, const sample_options *o, pt_error *err)
-{
-    const char *prompt = o->prompt && *o->prompt ? o->prompt : "\n";
-    int64_t n = (int64_t)strlen(prompt);
-    int32_t *ids = pt_alloc((size_t)n * sizeof *ids);
-    if (!ids) return pt_fail(err, PT_NO_MEMORY, "no memory for a prompt of %lld", (long long)n);
-    pt_bytes_encode((const uint8_t *)prompt, n, ids);
-    pt_status s = pt_session_start(l->session, ids, n, &o->sampler, err);
-    pt_free(ids);
-    return s;
-}
 
 /* Raw bytes to a file or pipe; to a terminal nothing that could drive it. */
 static pt_status put(const char *bytes, size_t n, pt_error *err)
@@ -38,25 +25,25 @@ static pt_status put(const char *bytes, size_t n, pt_error *err)
 /* Whole characters as they come; what is incomplete at the end, as it is. */
 static pt_status stream(pt_loaded *l, const sample_options *o, pt_error *err)
 {
-    pt_utf8_stream characters = {0};
+    pt_generation g;
     char out[8];
+    const char *prompt = o->prompt ? o->prompt : "";
     double begun = pt_clock_seconds(), first = begun;
-    pt_status s = PT_OK;
-    for (int64_t i = 0; i < o->max_tokens && s == PT_OK; i++) {
-        int32_t id = 0;
-        s = pt_next_token(l->session, &id, err);
-        if (i == 0) first = pt_clock_seconds();
-        if (s) break;
-        size_t n = pt_utf8_stream_push(&characters, (char)pt_bytes_decode(id), out);
-        if (n) s = put(out, n, err);
-    }
-    size_t n = pt_utf8_stream_flush(&characters, out);
-    if (s == PT_OK && n) s = put(out, n, err);
+    pt_status s = pt_generation_begin(&g, l->ready.session, prompt, (int64_t)strlen(prompt),
+                                      &o->sampler, o->max_tokens, err);
+    if (s) return s;
+    do {
+        size_t n = 0;
+        int64_t made = g.made;
+        s = pt_generation_poll(&g, out, &n, err);
+        if (g.made == 1 && made == 0) first = pt_clock_seconds();
+        if (n && put(out, n, err)) return PT_IO;
+    } while (s == PT_PENDING);
     if (s == PT_OK && pt_stdout_is_terminal()) s = pt_print("\n", 1, err);
     double seconds = pt_clock_seconds() - first;
-    if (s == PT_OK && o->stats && o->max_tokens > 1)
-        pt_say("%lld tokens, first after %.0f ms, then %.0f per second\n", (long long)o->max_tokens,
-               1000 * (first - begun), seconds > 0 ? (double)(o->max_tokens - 1) / seconds : 0.0);
+    if (s == PT_OK && o->stats && g.made > 1)
+        pt_say("%lld tokens, first after %.0f ms, then %.0f per second\n", (long long)g.made,
+               1000 * (first - begun), seconds > 0 ? (double)(g.made - 1) / seconds : 0.0);
     return s;
 }
 
@@ -64,7 +51,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     sample_options o = {.device = {.device = "cpu"},
                         .max_tokens = 200,
-                        .sampler = {.temperature = 0.8, .n_ids = PT_BYTES_VOCAB, .seed = 42}};
+                        .sampler = {.temperature = 0.8, .seed = 42}};
     pt_option options[] = {
         {"prompt", PT_OPTION_TEXT, &o.prompt, "TEXT", "text to continue", "a newline", false},
         {"max-tokens", PT_OPTION_COUNT, &o.max_tokens, "N", "bytes to write", NULL, false},
@@ -93,9 +80,9 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         s = pt_fail(err, PT_BAD_INPUT, "--max-tokens is %lld, it must be at least 0",
                     (long long)o.max_tokens);
     if (s == PT_OK) s = pt_sampler_options_check(&o.sampler, err);
-    pt_loaded_options open = {.path = line.positional[0], .choice = &o.device, .session = true};
+    pt_loaded_options open = {
+        .path = line.positional[0], .choice = &o.device, .model = {.session = true}};
     if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
-    if (s == PT_OK) s = start(&loaded, &o, err);
     if (s == PT_OK) s = stream(&loaded, &o, err);
     pt_loaded_close(&loaded);
     return s;
@@ -103,7 +90,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_sample = {
     .name = "sample",
-    .summary = "text from a model",
+    .summary = "write text with a model",
     .usage = "posttrain sample MODEL [--prompt TEXT] [options]",
     .details = "Only the continuation goes to stdout, byte for byte. A prompt longer than the\n"
                "context keeps its end; past the context the window slides, and each token then\n"
@@ -111,5 +98,8 @@ const pt_verb pt_verb_sample = {
                "Examples:\n"
                "  posttrain sample model.tinygpt --prompt 'Call me ' --temperature 0\n"
                "  posttrain sample model.tinygpt --max-tokens 1000 --top-k 40 --seed 7\n",
+    .manual = "Continues a prompt, one byte at a time, each drawn from the probabilities that the "
+              "model gives to all bytes. The same model, prompt, options and seed give the same "
+              "text.\n",
     .run = run,
 };

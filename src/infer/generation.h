@@ -1,0 +1,22 @@
+/* Text from a session: a prompt of bytes goes in, pieces of whole characters come out.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_INFER_GENERATION_H
+#define PT_INFER_GENERATION_H
+
+#include "infer/session.h"
+#include "text/utf8_stream.h"
+
+typedef struct pt_generation {
+    pt_session *session; /* borrowed */
+    pt_utf8_stream characters;
+    int64_t made, wanted; /* tokens */
+} pt_generation;
+
+/* Begins `wanted` >= 0 tokens after n bytes; no prompt is a newline. */
+pt_status pt_generation_begin(pt_generation *g, pt_session *session, const char *prompt, int64_t n,
+                              const pt_sampler_options *options, int64_t wanted, pt_error *err);
+/* PT_PENDING, PT_OK when all is made, or an error. *n bytes (0 … 8) that are complete now are in out, also with
+ * PT_OK: what is left of an incomplete character comes as it is. */
+pt_status pt_generation_poll(pt_generation *g, char out[8], size_t *n, pt_error *err);
+
+#endif
