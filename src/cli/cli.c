@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "base/platform.h"
+#include "cli/manual.h"
 
 /* ---- output ---- */
 
@@ -70,13 +71,20 @@ void pt_put_safely(pt_strbuf *to, const char *bytes, size_t n, const char *inden
     }
 }
 
+static void put_help(const pt_verb *verb, const pt_command_line *line, pt_strbuf *text)
+{
+    pt_strbuf_printf(text, "%s\n\nusage: %s\n", verb->summary, verb->usage);
+    pt_options_help(line, text);
+    if (verb->list) verb->list(text);
+    if (verb->details) pt_strbuf_printf(text, "\n%s", verb->details);
+}
+
 static pt_status print_help(const pt_verb *verb, const pt_command_line *line, pt_error *err)
 {
     pt_strbuf text = {0};
-    pt_strbuf_printf(&text, "%s\n\nusage: %s\n", verb->summary, verb->usage);
-    pt_options_help(line, &text);
-    if (verb->list) verb->list(&text);
-    if (verb->details) pt_strbuf_printf(&text, "\n%s", verb->details);
+    if (line->help == PT_HELP_MAN) pt_manual_of_verb(verb, line, &text);
+    else if (line->help >= PT_HELP_BASH) pt_completion_of_verb(line, &text);
+    else put_help(verb, line, &text);
     pt_status s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
     return s;
@@ -97,17 +105,13 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
 
 pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err)
 {
-    static const char *const known[] = {"cpu", "ref"};
     *out = NULL;
     if (choice->threads < 0 || choice->threads > 1024)
         return pt_fail(err, PT_BAD_INPUT, "--threads is %lld, it must be 0 to 1024",
                        (long long)choice->threads);
     if (strcmp(choice->device, "ref") == 0) return pt_device_ref_new(out, PT_F32, err);
-    if (strcmp(choice->device, "cpu") != 0) {
-        const char *near = pt_nearest(choice->device, known, 2);
-        return pt_fail(err, PT_BAD_INPUT, "unknown device '%s'%s%s: this build has cpu and ref",
-                       choice->device, near ? ", did you mean " : "", near ? near : "");
-    }
+    if (strcmp(choice->device, "cpu") != 0)
+        return pt_words_check("--device", PT_DEVICE_NAMES, choice->device, err);
     pt_cpu_options options = {.threads = (int)choice->threads, .isa = choice->isa};
     return pt_device_cpu_new(out, &options, err);
 }

@@ -16,11 +16,21 @@ typedef struct pt_verb {
     const char *usage;            /* "posttrain eval MODEL --corpus FILE" */
     void (*list)(pt_strbuf *out); /* writes a list after the options, or NULL */
     const char *details;          /* paragraphs and examples at the end, or NULL */
+    const char *manual;           /* paragraphs for the manual page alone, or NULL */
+    const char *files;            /* lines "NAME: what it holds" for the manual page, or NULL */
     pt_status (*run)(const struct pt_verb *verb, int argc, char **argv, pt_error *err);
 } pt_verb;
 
 extern const pt_verb pt_verb_train, pt_verb_sample, pt_verb_eval, pt_verb_inspect, pt_verb_convert,
-    pt_verb_logits, pt_verb_devices, pt_verb_bench;
+    pt_verb_logits, pt_verb_devices, pt_verb_bench, pt_verb_help;
+extern const pt_verb *const pt_verbs[]; /* all of them, in the order of the help; ends with NULL */
+
+/* ---- about the program ---- */
+
+pt_status pt_print_overview(pt_error *err);
+extern const char pt_overview_examples[];
+/* What was built, how, and what it can use here: for --version. */
+pt_status pt_print_version(bool json, pt_error *err);
 
 /* ---- output ---- */
 
@@ -44,19 +54,20 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
 /* ---- devices ---- */
 
 typedef struct pt_device_choice {
-    const char *device; /* "cpu" or "ref" */
+    const char *device; /* one of PT_DEVICE_NAMES */
     const char *isa;    /* NULL = the best */
     int64_t threads;    /* 0 = every processor */
 } pt_device_choice;
+#define PT_DEVICE_NAMES "cpu|ref"
 /* The three options of every verb that computes. */
-#define PT_DEVICE_OPTIONS(choice)                                                             \
-    {"device", PT_OPTION_TEXT, &(choice)->device, "D", "cpu, or ref (plain and slow)",        \
-     "cpu",    false},                                                                        \
-        {"threads", PT_OPTION_COUNT, &(choice)->threads, "N", "threads to use; 0 = all", "0", \
-         false},                                                                              \
-    {                                                                                         \
-        "isa", PT_OPTION_TEXT, &(choice)->isa, "I", "instruction set: see posttrain devices", \
-            "the best", false                                                                 \
+#define PT_DEVICE_OPTIONS(choice)                                                               \
+    {"device", PT_OPTION_TEXT, &(choice)->device, PT_DEVICE_NAMES, "ref is plain and slow",     \
+     "cpu",    false},                                                                          \
+        {"threads", PT_OPTION_COUNT, &(choice)->threads, "N", "threads to use; 0 = all", "0",   \
+         false},                                                                                \
+    {                                                                                           \
+        "isa", PT_OPTION_TEXT, &(choice)->isa, "ISA", "instruction set: see posttrain devices", \
+            "the best", false                                                                   \
     }
 pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err);
 /* Its thread pool, NULL for ref. */

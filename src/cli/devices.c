@@ -57,8 +57,11 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_devices = {
     .name = "devices",
-    .summary = "what can compute on this machine",
+    .summary = "show what can compute on this machine",
     .usage = "posttrain devices [--json]",
     .details = "Example:\n  posttrain devices\n",
+    .manual = "Lists the devices that --device takes and the instruction sets that --isa takes "
+              "here, worst first. Those whose names end in strict give the bits of plain C and "
+              "are slower.\n",
     .run = run,
 };

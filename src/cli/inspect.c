@@ -171,9 +171,11 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_inspect = {
     .name = "inspect",
-    .summary = "what a model file holds, checked",
+    .summary = "show what a model file holds, and check it",
     .usage = "posttrain inspect MODEL [--json]",
     .details = "Exits 5 when the file is damaged.\n\n"
                "Example:\n  posttrain inspect runs/first/model.tinygpt\n",
+    .manual = "Prints format, sizes, losses and, for each tensor, shape, norm and largest value, "
+              "and verifies the checksum. A damaged file is shown as far as it can be read.\n",
     .run = run,
 };

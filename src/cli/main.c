@@ -3,39 +3,18 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/version.h"
 #include "cli/cli.h"
 
-static const pt_verb *const verbs[] = {
-    &pt_verb_train,   &pt_verb_sample, &pt_verb_eval,    &pt_verb_inspect,
-    &pt_verb_convert, &pt_verb_logits, &pt_verb_devices, &pt_verb_bench,
+const pt_verb *const pt_verbs[] = {
+    &pt_verb_train,  &pt_verb_sample,  &pt_verb_eval,  &pt_verb_inspect, &pt_verb_convert,
+    &pt_verb_logits, &pt_verb_devices, &pt_verb_bench, &pt_verb_help,    NULL,
 };
-#define N_VERBS ((int)(sizeof verbs / sizeof verbs[0]))
-
-static pt_status print_overview(pt_error *err)
-{
-    pt_strbuf text = {0};
-    pt_strbuf_puts(&text, "posttrain: small language models, from scratch, on your own machine\n\n"
-                          "usage: posttrain VERB …\n\n");
-    for (int i = 0; i < N_VERBS; i++)
-        pt_strbuf_printf(&text, "  %-10s%s\n", verbs[i]->name, verbs[i]->summary);
-    pt_strbuf_puts(&text,
-                   "\nposttrain VERB --help tells about a verb; posttrain --version the "
-                   "version.\n\nExit codes: 0 done; 2 bad input or usage; 3 memory; 4 files; 5 "
-                   "damaged file;\n6 not supported; 7 not found; 8 exists already; 9 training "
-                   "diverged;\n129, 130, 143 stopped by a signal, with everything saved.\n\n"
-                   "Example:\n"
-                   "  posttrain train --preset small --corpus book.txt --out runs/first\n"
-                   "  posttrain sample runs/first/model.tinygpt --prompt 'The '\n");
-    pt_status s = pt_print_strbuf(&text, err);
-    pt_strbuf_deinit(&text);
-    return s;
-}
+#define N_VERBS ((int)(sizeof pt_verbs / sizeof pt_verbs[0]) - 1)
 
 static pt_status unknown_verb(const char *word, pt_error *err)
 {
     const char *names[N_VERBS];
-    for (int i = 0; i < N_VERBS; i++) names[i] = verbs[i]->name;
+    for (int i = 0; i < N_VERBS; i++) names[i] = pt_verbs[i]->name;
     const char *near = pt_nearest(word, names, N_VERBS);
     if (near) return pt_fail(err, PT_BAD_INPUT, "unknown verb '%s': did you mean %s?", word, near);
     return pt_fail(err, PT_BAD_INPUT, "unknown verb '%s': posttrain --help lists them", word);
@@ -44,23 +23,16 @@ static pt_status unknown_verb(const char *word, pt_error *err)
 static pt_status run(int argc, char **argv, pt_error *err)
 {
     if (argc < 2) {
-        print_overview(err);
+        pt_print_overview(err);
         return pt_fail(err, PT_BAD_INPUT, "a verb is missing");
     }
     const char *word = argv[1];
-    bool help = strcmp(word, "help") == 0;
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (help && argc == 2))
-        return print_overview(err);
-    char help_option[] = "--help", *help_words[] = {help_option};
-    if (help) word = argv[2];
-    if (strcmp(word, "--version") == 0) {
-        static const char version[] = "posttrain " PT_VERSION "\n";
-        return pt_print(version, sizeof version - 1, err);
-    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return pt_print_overview(err);
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        return pt_print_version(argc > 2 && strcmp(argv[2], "--json") == 0, err);
     for (int i = 0; i < N_VERBS; i++)
-        if (strcmp(word, verbs[i]->name) == 0)
-            return help ? verbs[i]->run(verbs[i], 1, help_words, err)
-                        : verbs[i]->run(verbs[i], argc - 2, argv + 2, err);
+        if (strcmp(word, pt_verbs[i]->name) == 0)
+            return pt_verbs[i]->run(pt_verbs[i], argc - 2, argv + 2, err);
     return unknown_verb(word, err);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/decimal.h"
 
-#define MAX_WORDS 64
+#define MAX_WORDS 128
 
 const char *pt_nearest(const char *word, const char *const *words, int n)
 {
@@ -21,6 +21,36 @@ const char *pt_nearest(const char *word, const char *const *words, int n)
         best = words[i];
     }
     return best;
+}
+
+/* "none, cheap or block" */
+static void put_choices(pt_strbuf *out, const char *const *words, int n)
+{
+    for (int i = 0; i < n; i++)
+        pt_strbuf_printf(out, "%s%s", i == 0 ? "" : i < n - 1 ? ", " : " or ", words[i]);
+}
+
+pt_status pt_words_check(const char *what, const char *words, const char *value, pt_error *err)
+{
+    char list[256], *at = list;
+    const char *word[MAX_WORDS];
+    int n = 0;
+    pt_format(list, sizeof list, "%s", words);
+    while (at && n < MAX_WORDS) {
+        word[n++] = at;
+        at = strchr(at, '|');
+        if (at) *at++ = 0;
+    }
+    for (int i = 0; i < n; i++)
+        if (strcmp(value, word[i]) == 0) return PT_OK;
+    const char *near = pt_nearest(value, word, n);
+    pt_strbuf choices = {0};
+    put_choices(&choices, word, n);
+    (void)pt_fail(err, PT_BAD_INPUT, "%s is '%s'%s%s; it must be %s", what, value,
+                  near ? ", did you mean " : "", near ? near : "",
+                  choices.failed ? words : choices.data);
+    pt_strbuf_deinit(&choices);
+    return PT_BAD_INPUT;
 }
 
 static pt_option *find(const pt_command_line *line, const char *name, size_t n)
@@ -82,12 +112,23 @@ static bool parse_real(const char *text, double *out)
     return n && pt_decimal_to_double(text, n, out) == n && *out >= -DBL_MAX && *out <= DBL_MAX;
 }
 
+static pt_status check_text(const pt_option *o, const char *value, pt_error *err)
+{
+    char what[64];
+    pt_format(what, sizeof what, "--%s", o->name);
+    if (strchr(o->value, '|')) return pt_words_check(what, o->value, value, err);
+    return PT_OK;
+}
+
 static pt_status set_value(pt_option *o, const char *value, pt_error *err)
 {
     const char *wanted = "a whole number";
     bool ok = true;
     switch (o->kind) {
-    case PT_OPTION_TEXT: *(const char **)o->target = value; break;
+    case PT_OPTION_TEXT:
+        if (check_text(o, value, err)) return PT_BAD_INPUT;
+        *(const char **)o->target = value;
+        break;
     case PT_OPTION_COUNT: ok = parse_count(value, o->target); break;
     case PT_OPTION_SEED:
         wanted = "a whole number from 0";
@@ -143,10 +184,26 @@ static pt_status parse_option(pt_command_line *line, char **argv, int argc, int 
     return set_value(o, argv[1], err);
 }
 
-static bool is_help(const char *word, bool *all)
+static pt_help_form help_form(const char *word)
 {
-    *all = strcmp(word, "--help-all") == 0;
-    return *all || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+    static const struct {
+        const char *word;
+        pt_help_form form;
+    } known[] = {{"--help", PT_HELP_SHORT},     {"-h", PT_HELP_SHORT},
+                 {"--help-all", PT_HELP_ALL},   {"--help=man", PT_HELP_MAN},
+                 {"--help=bash", PT_HELP_BASH}, {"--help=zsh", PT_HELP_ZSH},
+                 {"--help=fish", PT_HELP_FISH}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(word, known[i].word) == 0) return known[i].form;
+    return PT_HELP_NONE;
+}
+
+static pt_status check_first(const pt_command_line *line, pt_error *err)
+{
+    char what[64];
+    if (!line->first || !line->n_positional) return PT_OK;
+    pt_format(what, sizeof what, "the word after %s", line->verb);
+    return pt_words_check(what, line->first, line->positional[0], err);
 }
 
 pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_error *err)
@@ -157,8 +214,8 @@ pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_erro
         if (!only_words && strcmp(word, "--") == 0) {
             only_words = true;
             i++;
-        } else if (!only_words && is_help(word, &line->help_all)) {
-            line->help = true;
+        } else if (!only_words && help_form(word)) {
+            line->help = help_form(word);
             return PT_OK;
         } else if (!only_words && pt_str_starts(word, "--")) {
             int used = 1;
@@ -175,7 +232,7 @@ pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_erro
             i++;
         }
     }
-    return PT_OK;
+    return check_first(line, err);
 }
 
 static pt_status set_from_json(pt_option *o, const pt_json *value, const char *path, pt_error *err)
@@ -301,20 +358,18 @@ static void wrap(pt_strbuf *out, size_t column, const char *text)
     }
 }
 
-/* What an option is when it isn't given; "" when there is nothing to state. A number's target holds its
- * default, as help is printed before anything else. */
-static const char *default_text(const pt_option *o, char out[64])
+const char *pt_option_default(const pt_option *o, char out[64])
 {
     char real[PT_DECIMAL_MAX];
     out[0] = 0;
-    if (o->fallback) pt_format(out, 64, " [%s]", o->fallback);
+    if (o->fallback) pt_format(out, 64, "%s", o->fallback);
     else if (o->kind == PT_OPTION_COUNT)
-        pt_format(out, 64, " [%lld]", (long long)*(const int64_t *)o->target);
+        pt_format(out, 64, "%lld", (long long)*(const int64_t *)o->target);
     else if (o->kind == PT_OPTION_SEED)
-        pt_format(out, 64, " [%llu]", (unsigned long long)*(const uint64_t *)o->target);
+        pt_format(out, 64, "%llu", (unsigned long long)*(const uint64_t *)o->target);
     else if (o->kind == PT_OPTION_REAL) {
         pt_double_to_shortest(*(const double *)o->target, real);
-        pt_format(out, 64, " [%s]", real);
+        pt_format(out, 64, "%s", real);
     }
     return out;
 }
@@ -325,7 +380,7 @@ static void help_line(const pt_option *o, pt_strbuf *out)
         pt_strbuf_printf(out, "\n%s\n", o->help);
         return;
     }
-    char left[64], text[256], value[64];
+    char left[128], text[256], value[64];
     size_t n = pt_format(left, sizeof left, "  --%s %s", o->name, o->value ? o->value : "");
     pt_strbuf_puts(out, left);
     if (n + 1 > HELP_COLUMN) {
@@ -333,7 +388,8 @@ static void help_line(const pt_option *o, pt_strbuf *out)
         n = 0;
     }
     pt_strbuf_printf(out, "%*s", (int)(HELP_COLUMN - n), "");
-    pt_format(text, sizeof text, "%s%s", o->help, default_text(o, value));
+    pt_option_default(o, value);
+    pt_format(text, sizeof text, "%s%s%s%s", o->help, *value ? " [" : "", value, *value ? "]" : "");
     wrap(out, HELP_COLUMN, text);
     pt_strbuf_putc(out, '\n');
 }
@@ -342,7 +398,7 @@ void pt_options_help(const pt_command_line *line, pt_strbuf *out)
 {
     int i = 0;
     for (; i < line->n_options; i++) {
-        if (line->options[i].kind == PT_OPTION_HEADING && !line->help_all) break;
+        if (line->options[i].kind == PT_OPTION_HEADING && line->help != PT_HELP_ALL) break;
         help_line(&line->options[i], out);
     }
     if (i == line->n_options) return;

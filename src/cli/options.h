@@ -1,4 +1,5 @@
-/* Command-line options: one table per verb drives parsing, --config files, and the help page.
+/* Command-line options: one table per verb drives parsing, --config files, the help page, the manual page and
+ * the shells' completions.
  *
  * Precedence: flag > --config file > preset > default. A verb fills its struct with defaults, then calls
  * pt_options_parse; options left unset there may still be set by a preset.
@@ -21,11 +22,24 @@ typedef struct pt_option {
     const char *name; /* without the dashes: "eval-every" */
     pt_option_kind kind;
     void *target;
-    const char *value; /* name of the value in the help: "N" */
+    /* The value in the help: a name ("N"; FILE, DIR, PRESET and ISA also say what a shell completes), or, of a text,
+     * the words it must be: "constant|cosine". */
+    const char *value;
     const char *help;
     const char *fallback; /* the default, for the help; NULL: a number states its target's value */
     bool set;             /* given by flag or config file */
 } pt_option;
+
+/* What --help asks for. The last four are for posttrain help, which makes pages and completions. */
+typedef enum pt_help_form {
+    PT_HELP_NONE,
+    PT_HELP_SHORT, /* --help, -h */
+    PT_HELP_ALL,   /* --help-all */
+    PT_HELP_MAN,   /* --help=man, … */
+    PT_HELP_BASH,
+    PT_HELP_ZSH,
+    PT_HELP_FISH
+} pt_help_form;
 
 typedef struct pt_command_line {
     const char *verb;
@@ -34,7 +48,8 @@ typedef struct pt_command_line {
     const char *positional[4]; /* what was given */
     int n_positional;
     int most_positional; /* how many the verb takes at most */
-    bool help, help_all; /* --help or --help-all was given: print the page and stop */
+    const char *first;   /* what the first must be, "gemm|ops"; NULL: a file */
+    pt_help_form help;   /* asked for: print it and stop */
 } pt_command_line;
 
 /* Parses argv[0 … argc-1] (the words after the verb). "--name value" and "--name=value"; "--" ends
@@ -51,9 +66,14 @@ pt_status pt_options_record(const pt_command_line *line, const char *const *exce
 /* The member for an option in such an object, or NULL. */
 const pt_json *pt_option_recorded(const pt_json *record, const char *name);
 bool pt_option_is_set(const pt_command_line *line, const char *name);
-/* The option lines of a help page: with help_all all of them, else those before the first heading. */
+/* The option lines of a help page: with PT_HELP_ALL all of them, else those before the first heading. */
 void pt_options_help(const pt_command_line *line, pt_strbuf *out);
+/* What an option is when it isn't given, "" when there is nothing to state. To be called before anything is
+ * parsed: a number's target holds its default. */
+const char *pt_option_default(const pt_option *option, char out[64]);
 
+/* One of the words of a list "constant|cosine"; else BAD_INPUT that begins with `what` ("--schedule"). */
+pt_status pt_words_check(const char *what, const char *words, const char *value, pt_error *err);
 /* The nearest of n words for "did you mean", or NULL when nothing is near. */
 const char *pt_nearest(const char *word, const char *const *words, int n);
 

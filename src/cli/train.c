@@ -343,12 +343,28 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_train = {
     .name = "train",
-    .summary = "a model from scratch, from a text",
+    .summary = "train a model from scratch, on a text",
     .usage = "posttrain train --corpus FILE --out DIR [options]\n"
              "       posttrain train --resume DIR",
     .list = pt_train_list_presets,
     .details = "Example:\n"
                "  posttrain train --preset small --corpus book.txt --out runs/first \\\n"
                "      --steps 1500 --lr 2e-3 --schedule cosine --warmup 50 --sample-every 300\n",
+    .manual = "Trains a new model on the bytes of a text and keeps the run in a folder of its "
+              "own. Where the text is long enough, its last tenth is held out and the loss on it "
+              "is measured before the first step, as asked, and at the end.\n\n"
+              "Loss is in nats per byte: the mean of the negative logarithm of the probability "
+              "that the model gave to each next byte. A model that knows nothing has ln 256 = "
+              "5.55. In the progress line, trend is the loss smoothed over about 20 steps.\n\n"
+              "An interrupt (Ctrl-C) ends the run after the step under way and saves it; a second "
+              "one ends it at once. A loss or gradient that is not finite never reaches the "
+              "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
+              "A value is taken from the command line, else from the file given with --config, "
+              "else from the preset, else from the default.\n",
+    .files = "DIR/run.json: What was run: command, model, options, text, machine.\n"
+             "DIR/log.jsonl: One JSON line per step, evaluation, sample and saved model.\n"
+             "DIR/checkpoints/: Saved states, one folder each; --resume goes on from the newest "
+             "good one.\n"
+             "DIR/model.tinygpt: The newest saved model.\n",
     .run = run,
 };

@@ -24,19 +24,24 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"corpus", PT_OPTION_TEXT, &a->corpus, "FILE", "the text to learn from", NULL, false},
         {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
         {"resume", PT_OPTION_TEXT, &a->resume, "DIR", "go on with the run in DIR", NULL, false},
-        {"preset", PT_OPTION_TEXT, &a->preset, "P", "size of the model, see below", "small", false},
+        {"preset", PT_OPTION_TEXT, &a->preset, "PRESET", "size of the model, see below", "small",
+         false},
         {"depth", PT_OPTION_COUNT, &a->depth, "N",
          "instead of a preset: N layers, and a recipe for all else", "none", false},
         {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
         {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
         {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", NULL, false},
         {"lr", PT_OPTION_REAL, &t->lr, "X", "learning rate", NULL, false},
-        {"seed", PT_OPTION_SEED, &t->seed, "K", "of weights, data order, samples", NULL, false},
-        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N", "steps; 0 = at the end", NULL, false},
-        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N", "steps; 0 = never", NULL, false},
-        {"save-every", PT_OPTION_COUNT, &t->save_every, "N", "steps; 0 = at the end", NULL, false},
-        {"keep", PT_OPTION_COUNT, &a->keep, "N", "checkpoints, beside the best; 0 = all", NULL,
+        {"seed", PT_OPTION_SEED, &t->seed, "K", "seeds weights, order of data, samples", NULL,
          false},
+        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N",
+         "steps between held-out losses; 0 = at the end", NULL, false},
+        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N",
+         "let the model write every N steps; 0 = never", NULL, false},
+        {"save-every", PT_OPTION_COUNT, &t->save_every, "N",
+         "save the model every N steps; 0 = at the end", NULL, false},
+        {"keep", PT_OPTION_COUNT, &a->keep, "N", "checkpoints to keep, beside the best; 0 = all",
+         NULL, false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
         {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL,
          "print memory and time it would take, only", NULL, false},
@@ -46,32 +51,40 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"config", PT_OPTION_TEXT, &a->config_path, "FILE", "these options as JSON", NULL, false},
         PT_DEVICE_OPTIONS(&a->device_choice),
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
-        {"regime", PT_OPTION_TEXT, &a->regime, "R",
-         "of --depth: chinchilla (20 tokens a parameter) or overtrained (40)", "chinchilla", false},
-        {"schedule", PT_OPTION_TEXT, &a->schedule, "S", "constant, cosine or wsd", "constant",
+        {"regime", PT_OPTION_TEXT, &a->regime, "chinchilla|overtrained",
+         "of --depth: 20 or 40 tokens a parameter", "chinchilla", false},
+        {"schedule", PT_OPTION_TEXT, &a->schedule, "constant|cosine|wsd",
+         "how the learning rate changes", "constant", false},
+        {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps in which the rate rises", NULL, false},
+        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "the rate at the end of cosine and wsd", NULL,
          false},
-        {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps of rising rate", NULL, false},
-        {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "where cosine and wsd end", NULL, false},
-        {"decay-steps", PT_OPTION_COUNT, &t->decay_steps, "N", "of falling rate at the end of wsd",
-         "steps / 10", false},
-        {"decay-shape", PT_OPTION_TEXT, &a->decay_shape, "S", "of wsd: 1-sqrt, linear or cosine",
-         "1-sqrt", false},
-        {"on-spike", PT_OPTION_TEXT, &a->on_spike, "W",
-         "a loss 3 times the mean of 50 steps: off, warn, skip, stop or rollback", "warn", false},
+        {"decay-steps", PT_OPTION_COUNT, &t->decay_steps, "N",
+         "steps in which the rate falls, at the end of wsd", "steps / 10", false},
+        {"decay-shape", PT_OPTION_TEXT, &a->decay_shape, "1-sqrt|linear|cosine",
+         "how the rate falls at the end of wsd", "1-sqrt", false},
+        {"on-spike", PT_OPTION_TEXT, &a->on_spike, "off|warn|skip|stop|rollback",
+         "what to do about a loss 3 times the mean of 50 steps", "warn", false},
         {"clip", PT_OPTION_REAL, &t->clip, "X", "largest gradient norm; 0 = off", NULL, false},
-        {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "of matrices", NULL, false},
-        {"beta1", PT_OPTION_REAL, &t->beta1, "X", "AdamW", NULL, false},
-        {"beta2", PT_OPTION_REAL, &t->beta2, "X", "AdamW", NULL, false},
-        {"dropout", PT_OPTION_REAL, &m->dropout, "P", "on the residual stream", NULL, false},
-        {"init", PT_OPTION_TEXT, &a->init, "I", "default, or upstream's bits", "default", false},
-        {"dtype", PT_OPTION_TEXT, &a->dtype, "D", "of activations: f32 or bf16", "f32", false},
-        {"recompute", PT_OPTION_TEXT, &a->recompute, "R", "none, cheap or block: less memory",
-         "none", false},
+        {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "pull of the matrices towards 0",
+         NULL, false},
+        {"beta1", PT_OPTION_REAL, &t->beta1, "X", "of AdamW: memory of the gradient", NULL, false},
+        {"beta2", PT_OPTION_REAL, &t->beta2, "X", "of AdamW: memory of its square", NULL, false},
+        {"dropout", PT_OPTION_REAL, &m->dropout, "P", "share of the residual stream that is zeroed",
+         NULL, false},
+        {"init", PT_OPTION_TEXT, &a->init, "default|upstream",
+         "first weights; upstream: the original's, bit for bit", "default", false},
+        {"dtype", PT_OPTION_TEXT, &a->dtype, "f32|bf16", "what activations are stored in", "f32",
+         false},
+        {"recompute", PT_OPTION_TEXT, &a->recompute, "none|cheap|block",
+         "less memory for more computing", "none", false},
         {"force-memory", PT_OPTION_SWITCH, &a->force_memory, NULL,
          "try even when memory will not do", NULL, false},
-        {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "of an evaluation", NULL, false},
-        {"prompt", PT_OPTION_TEXT, &t->sample_prompt, "TEXT", "of the samples", "a newline", false},
-        {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "of a sample", NULL, false},
+        {"eval-batches", PT_OPTION_COUNT, &t->eval_batches, "N", "batches of an evaluation", NULL,
+         false},
+        {"prompt", PT_OPTION_TEXT, &t->sample_prompt, "TEXT", "how the samples begin", "a newline",
+         false},
+        {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "tokens of a sample", NULL,
+         false},
         {"", PT_OPTION_HEADING, NULL, NULL, "Shape (instead of the preset's):", NULL, false},
         {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "preset", false},
         {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "preset", false},
@@ -144,31 +157,16 @@ static pt_status set_choices(pt_train_arguments *a, pt_error *err)
         int flags;
     } recompute[] = {
         {"none", PT_RECOMPUTE_NONE}, {"cheap", PT_RECOMPUTE_CHEAP}, {"block", PT_RECOMPUTE_BLOCK}};
-    if (!pt_schedule_from_name(a->schedule, &a->train.schedule))
-        return pt_fail(err, PT_BAD_INPUT, "--schedule is '%s', it must be constant, cosine or wsd",
-                       a->schedule);
-    if (!pt_decay_shape_from_name(a->decay_shape, &a->train.decay_shape))
-        return pt_fail(err, PT_BAD_INPUT,
-                       "--decay-shape is '%s', it must be 1-sqrt, linear or cosine",
-                       a->decay_shape);
-    if (!pt_on_spike_from_name(a->on_spike, &a->train.on_spike))
-        return pt_fail(err, PT_BAD_INPUT,
-                       "--on-spike is '%s', it must be off, warn, skip, stop or rollback",
-                       a->on_spike);
+    /* The words were checked when they were parsed. */
+    if (!pt_schedule_from_name(a->schedule, &a->train.schedule) ||
+        !pt_decay_shape_from_name(a->decay_shape, &a->train.decay_shape) ||
+        !pt_on_spike_from_name(a->on_spike, &a->train.on_spike))
+        return pt_fail(err, PT_INTERNAL, "the options list a word that the trainer does not know");
     a->train.upstream_init = strcmp(a->init, "upstream") == 0;
-    if (!a->train.upstream_init && strcmp(a->init, "default") != 0)
-        return pt_fail(err, PT_BAD_INPUT, "--init is '%s', it must be default or upstream",
-                       a->init);
     a->train.bf16 = strcmp(a->dtype, "bf16") == 0;
-    if (!a->train.bf16 && strcmp(a->dtype, "f32") != 0)
-        return pt_fail(err, PT_BAD_INPUT, "--dtype is '%s', it must be f32 or bf16", a->dtype);
-    for (size_t i = 0; i < sizeof recompute / sizeof recompute[0]; i++) {
-        if (strcmp(a->recompute, recompute[i].name) != 0) continue;
-        a->train.recompute = recompute[i].flags;
-        return PT_OK;
-    }
-    return pt_fail(err, PT_BAD_INPUT, "--recompute is '%s', it must be none, cheap or block",
-                   a->recompute);
+    for (size_t i = 0; i < sizeof recompute / sizeof recompute[0]; i++)
+        if (strcmp(a->recompute, recompute[i].name) == 0) a->train.recompute = recompute[i].flags;
+    return PT_OK;
 }
 
 static pt_status read_config(pt_train_arguments *a, pt_error *err)

@@ -122,6 +122,8 @@ pt_status pt_device_cpu_new(pt_device **out, const pt_cpu_options *options, pt_e
 pt_pool *pt_device_cpu_pool(pt_device *device);
 /* The instruction sets of this build that this machine can run, best last; ends with NULL. */
 const char *const *pt_device_cpu_isas(void);
+/* All of this build, whatever the machine. */
+const char *const *pt_device_cpu_built(void);
 
 /* Measures of the processor, to judge speeds by (bench/). Only for a cpu device, in its instruction set, on all its
  * threads, or alone: on the calling one.

@@ -79,6 +79,13 @@ const char *const *pt_device_cpu_isas(void)
     return names;
 }
 
+const char *const *pt_device_cpu_built(void)
+{
+    static const char *names[N_ISAS + 1];
+    for (int i = 0; i < N_ISAS; i++) names[i] = isa_entries[i].name;
+    return names;
+}
+
 /* One that this program knows, in whichever build. */
 static bool is_isa(const char *name)
 {
