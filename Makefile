@@ -3,10 +3,12 @@
 #   src/**/x.c        compiled once          x_ref.c  compiled for float and for double storage
 #   src/**/x_cpu.c    compiled once per instruction set; twice where it names PT_KERNEL (for storage in bf16)
 #   src/**/x_test.c   a test program of its own
+# The program is src/cli/ and the library; the library is everything else, and offers include/posttrain.h.
 
 BUILD ?= build
 CC ?= cc
-ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
+ARCH := $(firstword $(subst -, ,$(MACHINE)))
 WERROR ?=
 SANITIZE ?=
 
@@ -16,8 +18,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wdo
 OPT ?= -O3
 CFLAGS ?= -g1
 # -fno-math-errno, -fno-trapping-math: no errno or FP traps are used; both keep IEEE values. -ffast-math is banned.
-ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DARWIN_C_SOURCE -Isrc $(OPT) \
-             -fno-math-errno -fno-trapping-math -ffp-contract=off -pthread $(WARN) \
+ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DARWIN_C_SOURCE -Isrc -Iinclude $(OPT) \
+             -fno-math-errno -fno-trapping-math -ffp-contract=off -fPIC -fvisibility=hidden -pthread $(WARN) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
              $(CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
@@ -55,9 +57,14 @@ CLI_OBJ := $(call obj,$(CLI),)
 TEST_BIN := $(addprefix $(BUILD)/tests/,$(notdir $(TESTS:.c=)))
 LIB := $(BUILD)/libposttrain.a
 
+VERSION := $(shell sed -n 's/^\#define PT_VERSION "\(.*\)"/\1/p' src/base/version.h)
+# Programs linked with the library run with later ones of the same SOVERSION: 0.1 for 0.1.x, 1 for 1.x.
+SOVERSION := $(shell echo $(VERSION) | sed 's/^\(0\.[0-9]*\|[1-9][0-9]*\)\..*/\1/')
+SHARED := $(if $(findstring linux,$(MACHINE)),$(BUILD)/libposttrain.so.$(VERSION))
+
 .DEFAULT_GOAL := all
 .PHONY: all
-all: $(BUILD)/posttrain $(LIB) ## build the program and the library
+all: $(BUILD)/posttrain $(LIB) $(SHARED) ## build the program and the libraries
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
@@ -68,6 +75,9 @@ $(BUILD)/posttrain: $(CLI_OBJ) $(LIB)
 $(LIB): $(LIB_OBJ)
 	@rm -f $@ && echo "ar $(@F)"
 	@ar rcs $@ $^
+$(BUILD)/libposttrain.so.$(VERSION): $(LIB_OBJ)
+	@echo "ld $(@F)"
+	@$(CC) -shared -Wl,-soname,libposttrain.so.$(SOVERSION) -Wl,-z,defs $(ALL_LDFLAGS) -o $@ $^ -lm
 
 COMPILE = @mkdir -p $(@D) && echo "cc $(patsubst $(BUILD)/obj/%,%,$@)" && \
           $(CC) $(ALL_CFLAGS) $(ISA_DEFS) -MMD -MP -c -o $@ $<
@@ -85,6 +95,19 @@ endef
 $(foreach i,$(sort $(ISAS) $(BF16_ISAS)),$(eval $(call isa_rule,$(i))))
 $(BUILD)/obj/%.o: %.c
 	$(COMPILE)
+
+# What --version says. The file changes when the words do, and one object is then compiled again.
+REVISION := $(shell tools/revision)
+BUILD_FLAGS = $(filter-out -W% -I% -D_%,$(ALL_CFLAGS))
+BUILD_WORDS = -DPT_BUILD_DATE='"$(filter-out -,$(firstword $(REVISION)))"' \
+              -DPT_BUILD_REVISION='"$(wordlist 2,9,$(REVISION))"' \
+              -DPT_BUILD_FLAGS='"$(subst ",\",$(BUILD_FLAGS))"'
+.PHONY: always
+$(BUILD)/build-words: always
+	@mkdir -p $(@D) && echo "$(REVISION) $(CC) $(BUILD_FLAGS)" >$@.new
+	@if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/obj/src/cli/build.o: src/cli/build.c $(BUILD)/build-words
+	$(COMPILE) $(BUILD_WORDS)
 
 define test_rule
 .PHONY: $(notdir $(1:.c=))
@@ -137,7 +160,7 @@ test: ## everything that must pass
 	@$(MAKE) --no-print-directory all test-programs
 	@tools/get-corpus $(CORPUS)
 	@$(if $(and $(HAVE_CLANG),$(wildcard tools/wasm-check)),$(MAKE) --no-print-directory wasm-check)
-	@tools/run-tests $(TEST_BIN) tools/selftest
+	@MAKE='$(MAKE)' BUILD=$(BUILD) tools/run-tests $(TEST_BIN) tools/selftest tests/install-test
 
 .PHONY: fault
 fault: ## break a run at every call and kill it 50 times, for minutes
@@ -195,6 +218,83 @@ ops-doc-check:
 docs/ops.md: src/tensor/ops.def tools/ops-doc.awk
 	awk -f tools/ops-doc.awk $< > $@.tmp && mv $@.tmp $@
 
+# ---- installing, like any other program: PREFIX and DESTDIR, and each folder by itself ----
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/posttrain
+INSTALL ?= install
+SONAME := libposttrain.so.$(SOVERSION)
+SHARED_NAMES := $(if $(SHARED),$(notdir $(SHARED)) $(SONAME) libposttrain.so)
+DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md THIRD_PARTY.md LICENSE $(wildcard docs/*.md docs/*.svg) \
+        $(wildcard examples/*)
+# A cross-compiled program cannot print its own manual: HELPER names one that runs here.
+HELPER ?= $(BUILD)/posttrain
+VERBS = $(shell $(HELPER) help --names)
+COMPLETIONS := bash-completion/completions/posttrain zsh/site-functions/_posttrain \
+               fish/vendor_completions.d/posttrain.fish
+
+.PHONY: install uninstall manuals
+manuals: $(BUILD)/posttrain # the manual pages, the completions and the pkg-config file, in $(BUILD)/share
+	@mkdir -p $(BUILD)/share/man1
+	@set -e; for verb in $(VERBS); do \
+	    $(HELPER) help --man $$verb >$(BUILD)/share/man1/posttrain-$$verb.1; done
+	@$(HELPER) help --man >$(BUILD)/share/man1/posttrain.1
+	@set -e; for file in $(COMPLETIONS); do mkdir -p $(BUILD)/share/$$(dirname $$file); \
+	    $(HELPER) help --completion $$(echo $${file%%[-/]*}) >$(BUILD)/share/$$file; done
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	    -e 's|@VERSION@|$(VERSION)|' tools/posttrain.pc.in >$(BUILD)/share/posttrain.pc
+install: all manuals ## install to PREFIX (/usr/local), below DESTDIR
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(DOCDIR)/docs \
+	    $(DOCDIR)/examples $(dir $(addprefix $(DATADIR)/,$(COMPLETIONS))))
+	$(INSTALL) -m 755 $(BUILD)/posttrain $(DESTDIR)$(BINDIR)
+	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
+	$(if $(SHARED),$(INSTALL) -m 755 $(SHARED) $(DESTDIR)$(LIBDIR))
+	$(if $(SHARED),ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME))
+	$(if $(SHARED),ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libposttrain.so)
+	$(INSTALL) -m 644 include/posttrain.h $(DESTDIR)$(INCLUDEDIR)
+	$(INSTALL) -m 644 $(BUILD)/share/posttrain.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(INSTALL) -m 644 $(BUILD)/share/man1/*.1 $(DESTDIR)$(MANDIR)/man1
+	@set -e; for file in $(COMPLETIONS); do \
+	    $(INSTALL) -m 644 $(BUILD)/share/$$file $(DESTDIR)$(DATADIR)/$$file; done
+	@set -e; for file in $(DOCS); do $(INSTALL) -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file; done
+uninstall: $(BUILD)/posttrain ## remove what install put there (same variables)
+	rm -f $(DESTDIR)$(BINDIR)/posttrain $(DESTDIR)$(MANDIR)/man1/posttrain.1 \
+	    $(addprefix $(DESTDIR)$(MANDIR)/man1/posttrain-,$(addsuffix .1,$(VERBS))) \
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,libposttrain.a $(SHARED_NAMES) pkgconfig/posttrain.pc) \
+	    $(DESTDIR)$(INCLUDEDIR)/posttrain.h $(addprefix $(DESTDIR)$(DATADIR)/,$(COMPLETIONS)) \
+	    $(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
+	@rmdir $(DESTDIR)$(DOCDIR)/docs $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR) 2>/dev/null || true
+
+# ---- a release: what git holds, as a tarball, the same bytes every time ----
+
+DIST := posttrain-$(VERSION)
+# Programs that need no fetched text and little time.
+QUICK_TESTS ?= $(filter-out %/trainer_test %/bench_test %/simd_maths_test %/gemm_test,$(TEST_BIN))
+.PHONY: dist distcheck quick-test
+dist: ## a source tarball of the last commit, in build/
+	@mkdir -p $(BUILD)
+	@git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(BUILD)/$(DIST).tar.gz
+	@echo $(BUILD)/$(DIST).tar.gz
+distcheck: dist ## build, test and install what the tarball holds, outside git
+	@MAKE='$(MAKE)' tools/dist-check $(BUILD)/$(DIST).tar.gz
+quick-test: all test-programs ## the tests that need no network and about a minute
+	@tools/run-tests $(QUICK_TESTS)
+
+# ---- arm64, cross-compiled and emulated (tools/setup dev installs both) ----
+
+ARM64_TESTS ?= simd_test simd_maths_test gemm_test op_check_test device_test golden_test:_48 session_test \
+               $(basename $(notdir $(filter src/ops/%_test.c,$(TESTS))))
+.PHONY: check-arm64
+check-arm64: all ## build for arm64 with NEON, run its kernels' tests under qemu, compare bits with this machine
+	+@$(SUB) CC=aarch64-linux-gnu-gcc BUILD=$(BUILD)-arm64 all \
+	    $(foreach t,$(ARM64_TESTS),$(firstword $(subst :, ,$(t))))
+	@ARM64_TESTS='$(ARM64_TESTS)' tools/check-arm64 $(BUILD) $(BUILD)-arm64
+
 # ---- searching for new inputs that break a reader ----
 
 FUZZ_SECONDS ?= 60
@@ -231,4 +331,4 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
