@@ -340,6 +340,46 @@ TEST(bad_words)
     CHECK(!pt_fs_exists(in_folder("r"))); /* nothing was left behind */
 }
 
+TEST(words_of_options_are_checked)
+{
+    fresh_folder();
+    check_refused(TRAIN("--schedule", "cosin"), 2, "did you mean cosine");
+    check_refused(TRAIN("--recompute", "everything"), 2, "none, cheap or block");
+    check_refused(TRAIN("--dtype=f8"), 2, "f32 or bf16");
+    check_refused(TRAIN("--init", ""), 2, "default or upstream");
+    check_refused(TRAIN("--schedule", "constant|cosine"), 2, "constant or cosine");
+    check_refused(RUN("bench", "gem"), 2, "did you mean gemm");
+    check_refused(RUN("help", "tarin"), 2, "did you mean train");
+    check_refused(RUN("help", "--completion", "csh"), 2, "bash, zsh or fish");
+    put(kept("config.json"), "{\"schedule\": \"cosin\"}", 21);
+    check_refused(RUN("train", "--config", kept("config.json")), 2, "config.json: --schedule is");
+}
+
+TEST(the_program_tells_about_itself)
+{
+    fresh_folder();
+    pt_arena arena = {0};
+    result *r = RUN("-V", "--json");
+    CHECK_INT(r->code, 0);
+    const pt_json *json = parse(r->out, r->n_out, &arena);
+    CHECK(pt_json_get_string(json, "revision")[0] && pt_json_get_string(json, "compiler")[0]);
+    CHECK(pt_json_get(json, "isas_built")->n_children >= 1);
+    CHECK(pt_json_get(json, "devices")->n_children >= 2);
+    r = RUN("--version");
+    CHECK(r->code == 0 && strncmp(r->out, "posttrain ", 10) == 0);
+    static char names[sizeof r->out];
+    memcpy(names, RUN("help", "--names")->out, sizeof names);
+    for (char *name = names, *end; (end = strchr(name, '\n')); name = end + 1) {
+        *end = 0;
+        r = RUN("help", "--man", name);
+        CHECK_INT(r->code, 0);
+        CHECK(strstr(r->out, "\n.SH SYNOPSIS\n") && strstr(r->out, "\n.SH SEE ALSO\n"));
+        r = RUN("help", name);
+        CHECK(r->code == 0 && strstr(r->out, "usage: posttrain ") != NULL);
+    }
+    pt_arena_deinit(&arena);
+}
+
 TEST(bad_sizes)
 {
     fresh_folder();

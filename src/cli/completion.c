@@ -78,8 +78,8 @@ static void bash_begin(pt_strbuf *out)
                    "    # --name=value comes as three words\n"
                    "    if [ \"$now\" = '=' ]; then now=''\n"
                    "    elif [ \"$before\" = '=' ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
-                   "    case $COMP_CWORD:${COMP_WORDS[1]} in\n"
-                   "    1:*)\n        words='");
+                   "    case $COMP_CWORD in\n"
+                   "    1)\n        words='");
     for (const pt_verb *const *v = pt_verbs; *v; v++) pt_strbuf_printf(out, "%s ", (*v)->name);
     pt_strbuf_puts(out, "--help --version' ;;\n    *)\n    case ${COMP_WORDS[1]} in\n");
 }
