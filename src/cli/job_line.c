@@ -47,8 +47,7 @@ pt_status pt_job_line_show(void *ctx, int64_t bytes, pt_error *err)
     char line[160], done[32], all[32] = "?", rate[32], left[32] = "?";
     double per_second = (double)(bytes - l->first) / (now - l->started);
     if (l->total > 0) pt_megabytes(l->total, all);
-    if (l->total > 0 && per_second > 0)
-        pt_duration((double)(l->total - bytes) / per_second, left);
+    if (l->total > 0 && per_second > 0) pt_duration((double)(l->total - bytes) / per_second, left);
     pt_format(line, sizeof line, "%s  %s of %s  %s/s  ETA %s", l->what, pt_megabytes(bytes, done),
               all, pt_megabytes((int64_t)per_second, rate), left);
     if (l->terminal) pt_say("\r%.*s\033[K", pt_stderr_columns() - 1, line);

@@ -386,7 +386,8 @@ const pt_verb pt_verb_train = {
               "else from the preset, else from the default.\n",
     .files = "DIR/run.json: What was run: command, model, options, text, machine.\n"
              "DIR/log.jsonl: One JSON line per step, evaluation, sample and saved model.\n"
-             "DIR/checkpoints/: Saved states, one folder each.\n"
+             "DIR/checkpoints/: Saved states, one folder each; --resume goes on from the newest "
+             "good one.\n"
              "DIR/model.tinygpt: The newest saved model.\n",
     .run = run,
 };

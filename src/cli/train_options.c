@@ -43,6 +43,14 @@ void pt_train_arguments_init(pt_train_arguments *a)
          "save the model every N steps; 0 = at the end", NULL, false},
         {"keep", PT_OPTION_COUNT, &a->keep, "N", "checkpoints, beside the best; 0 = all", NULL,
          false},
+        {"eval-every", PT_OPTION_COUNT, &t->eval_every, "N",
+         "steps between held-out losses; 0 = at the end", NULL, false},
+        {"sample-every", PT_OPTION_COUNT, &t->sample_every, "N",
+         "let the model write every N steps; 0 = never", NULL, false},
+        {"save-every", PT_OPTION_COUNT, &t->save_every, "N",
+         "save the model every N steps; 0 = at the end", NULL, false},
+        {"keep", PT_OPTION_COUNT, &a->keep, "N", "checkpoints to keep, beside the best; 0 = all",
+         NULL, false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
         {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL,
          "print memory and time it would take, only", NULL, false},
@@ -61,12 +69,12 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"warmup", PT_OPTION_COUNT, &t->warmup, "N", "steps in which the rate rises", NULL, false},
         {"min-lr", PT_OPTION_REAL, &t->min_lr, "X", "the rate at the end of cosine and wsd", NULL,
          false},
-        {"decay-steps", PT_OPTION_COUNT, &t->decay_steps, "N", "of falling rate at the end of wsd",
-         "steps / 10", false},
+        {"decay-steps", PT_OPTION_COUNT, &t->decay_steps, "N",
+         "steps in which the rate falls, at the end of wsd", "steps / 10", false},
         {"decay-shape", PT_OPTION_TEXT, &a->decay_shape, "1-sqrt|linear|cosine",
-         "how the rate of wsd falls", "1-sqrt", false},
+         "how the rate falls at the end of wsd", "1-sqrt", false},
         {"on-spike", PT_OPTION_TEXT, &a->on_spike, "off|warn|skip|stop|rollback",
-         "when a loss is 3 times the mean of 50 steps", "warn", false},
+         "what to do about a loss 3 times the mean of 50 steps", "warn", false},
         {"clip", PT_OPTION_REAL, &t->clip, "X", "largest gradient norm; 0 = off", NULL, false},
         {"weight-decay", PT_OPTION_REAL, &t->weight_decay, "X", "pull of the matrices towards 0",
          NULL, false},
@@ -154,21 +162,23 @@ static pt_status choose_shape(pt_train_arguments *a, pt_error *err)
     return s;
 }
 
-/* The words were checked when they were parsed. */
-static void set_choices(pt_train_arguments *a)
+static pt_status set_choices(pt_train_arguments *a, pt_error *err)
 {
     static const struct {
         const char *name;
         int flags;
     } recompute[] = {
         {"none", PT_RECOMPUTE_NONE}, {"cheap", PT_RECOMPUTE_CHEAP}, {"block", PT_RECOMPUTE_BLOCK}};
-    (void)pt_schedule_from_name(a->schedule, &a->train.schedule);
-    (void)pt_decay_shape_from_name(a->decay_shape, &a->train.decay_shape);
-    (void)pt_on_spike_from_name(a->on_spike, &a->train.on_spike);
+    /* The words were checked when they were parsed. */
+    if (!pt_schedule_from_name(a->schedule, &a->train.schedule) ||
+        !pt_decay_shape_from_name(a->decay_shape, &a->train.decay_shape) ||
+        !pt_on_spike_from_name(a->on_spike, &a->train.on_spike))
+        return pt_fail(err, PT_INTERNAL, "the options list a word that the trainer does not know");
     a->train.upstream_init = strcmp(a->init, "upstream") == 0;
     a->train.bf16 = strcmp(a->dtype, "bf16") == 0;
     for (size_t i = 0; i < sizeof recompute / sizeof recompute[0]; i++)
         if (strcmp(a->recompute, recompute[i].name) == 0) a->train.recompute = recompute[i].flags;
+    return PT_OK;
 }
 
 static pt_status read_config(pt_train_arguments *a, pt_error *err)
@@ -192,8 +202,8 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     if (s == PT_OK) s = choose_shape(a, err);
     if (s) return s;
     pt_model_config_complete(&a->model);
-    set_choices(a);
-    if (a->recipe) return PT_OK;
+    s = set_choices(a, err);
+    if (s || a->recipe) return s;
     s = pt_corpus_choice_check(&a->corpus, err);
     if (s) return s;
     if (a->keep < 0)

@@ -50,7 +50,7 @@ static bool load(libcurl *c)
     bool whole = false;
     for (size_t i = 0; i < sizeof names / sizeof *names && !whole; i++) {
         whole = true;
-#define CURL_FIND(name)                                                                          \
+#define CURL_FIND(name)                                                          \
     c->name = (__typeof__(c->name))pt_platform_library(names[i], "curl_" #name); \
     whole = whole && c->name;
         CURL_FUNCTIONS(CURL_FIND)
