@@ -324,7 +324,7 @@ TEST(bad_words)
     check_refused(TRAIN("--eval-every", "9223372036854775807", "--out", kept("r")), 2,
                   "whole number");
     check_refused(TRAIN("--isa", "mmx", "--out", kept("r")), 2, "mmx");
-    check_refused(TRAIN("--schedule", "wavy", "--out", kept("r")), 2, "constant or cosine");
+    check_refused(TRAIN("--schedule", "wavy", "--out", kept("r")), 2, "constant, cosine or wsd");
     check_refused(RUN("train", "--preset", "tiny"), 2, "--corpus FILE");
     check_refused(TRAIN("--steps", "1"), 2, "--out DIR");
     check_refused(RUN("eval", "--corpus", "x"), 2, "which model");

@@ -128,9 +128,8 @@ const char *pt_train_arguments_shape(const pt_train_arguments *a)
 static pt_status choose_shape(pt_train_arguments *a, pt_error *err)
 {
     const pt_preset *preset = NULL;
-    bool again = a->previous != NULL; /* then all that --depth chose is given */
-    if (!again && pt_option_is_set(&a->line, "depth")) return pt_apply_depth(a, err);
-    if (!again && pt_option_is_set(&a->line, "regime"))
+    if (!a->previous && pt_option_is_set(&a->line, "depth")) return pt_apply_depth(a, err);
+    if (!a->previous && pt_option_is_set(&a->line, "regime"))
         return pt_fail(err, PT_BAD_INPUT, "--regime is for --depth: give --depth N as well");
     pt_status s = find_preset(a->preset, &preset, err);
     if (s == PT_OK) apply_preset(a, preset);
@@ -206,9 +205,10 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
 
 pt_status pt_train_arguments_record(pt_train_arguments *a, const pt_json **out, pt_error *err)
 {
-    /* of this invocation, not of the run */
-    static const char *const except[] = {"out",     "resume", "config",       "json", "quiet",
-                                         "dry-run", "recipe", "force-memory", NULL};
+    /* of this invocation, not of the run; and --depth only chooses what is recorded one by one */
+    static const char *const except[] = {"out",   "resume",  "config", "json",
+                                         "quiet", "dry-run", "recipe", "force-memory",
+                                         "depth", "regime",  NULL};
     return pt_options_record(&a->line, except, &a->arena, out, err);
 }
 

@@ -21,7 +21,9 @@ pt_status pt_recipe_of_depth(int64_t depth, pt_regime regime, int64_t ctx, pt_re
                        .heads = depth,
                        .params = params,
                        .tokens = params * (regime == PT_REGIME_OVERTRAINED ? 40 : 20),
-                       .lr = lr < 1e-4 ? 1e-4 : lr > 6e-3 ? 6e-3 : lr,
+                       .lr = lr < 1e-4   ? 1e-4
+                             : lr > 6e-3 ? 6e-3
+                                         : lr,
                        .windows = pt_max_i64(1, 32 * d / ctx)};
     return PT_OK;
 }
