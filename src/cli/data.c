@@ -35,7 +35,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_data = {
     .name = "data",
-    .summary = "gets, previews, shards and verifies training data",
+    .summary = "get, preview, shard and verify training data",
     .usage = "posttrain data WHAT …",
     .list = list_verbs,
     .details = "posttrain data WHAT --help tells more.\n\n"

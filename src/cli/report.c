@@ -26,7 +26,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_report = {
     .name = "report",
-    .summary = "a run as one page: curves, samples, verdict, how it was made",
+    .summary = "show a run as one page: curves, samples, a verdict",
     .usage = "posttrain report RUN [--out FILE]",
     .details =
         "The page is one file that needs no script, no network and no server. Training writes it\n"

@@ -345,7 +345,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 
 const pt_verb pt_verb_runs = {
     .name = "runs",
-    .summary = "lists runs with their losses; compares two of them",
+    .summary = "list runs with their losses; compare two of them",
     .usage = "posttrain runs [DIR…] [options]\n       posttrain runs compare RUN RUN [--json]",
     .details =
         "Looks in the folder runs, or here when there is none, three levels deep. What was read "
