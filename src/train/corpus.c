@@ -79,6 +79,7 @@ static pt_status read_segment(const segment *g, int64_t at, int64_t n, int32_t *
 static pt_status read_stream(const void *ctx, int64_t first, int64_t n, int32_t *ids, pt_error *err)
 {
     const stream *s = ctx;
+    if (n < 1) return PT_OK; /* an empty stream has no segment to begin in */
     for (const segment *g = find(s, first); n > 0; g++) {
         int64_t some = pt_min_i64(n, g->first + g->n - first);
         pt_status status = read_segment(g, first - g->first, some, ids, err);
