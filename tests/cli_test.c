@@ -347,7 +347,7 @@ TEST(words_of_options_are_checked)
     check_refused(TRAIN("--recompute", "everything"), 2, "none, cheap or block");
     check_refused(TRAIN("--dtype=f8"), 2, "f32 or bf16");
     check_refused(TRAIN("--init", ""), 2, "default or upstream");
-    check_refused(TRAIN("--schedule", "constant|cosine"), 2, "constant or cosine");
+    check_refused(TRAIN("--schedule", "constant|cosine"), 2, "constant, cosine or wsd");
     check_refused(RUN("bench", "gem"), 2, "did you mean gemm");
     check_refused(RUN("help", "tarin"), 2, "did you mean train");
     check_refused(RUN("help", "--completion", "csh"), 2, "bash, zsh or fish");

@@ -17,7 +17,7 @@ static value_kind kind_of(const char *value, pt_strbuf *words)
 {
     pt_strbuf_clear(words);
     if (!value) return VALUE_NONE;
-    if (strcmp(value, "FILE") == 0) return VALUE_FILE;
+    if (strcmp(value, "FILE") == 0 || strcmp(value, "PATH") == 0) return VALUE_FILE;
     if (strcmp(value, "DIR") == 0) return VALUE_FOLDER;
     if (strcmp(value, "PRESET") == 0)
         for (const pt_preset *p = pt_presets(); p->name; p++)
@@ -61,8 +61,12 @@ static void bash_verb(const pt_command_line *line, pt_strbuf *out)
         value_kind kind = kind_of(o->value, &words);
         bash_case(pattern, kind, words.data, out);
     }
-    if (line->first) bash_case(line->verb, kind_of(line->first, &words), words.data, out);
-    else if (line->most_positional) bash_case("*", VALUE_FILE, "", out);
+    if (line->first) {
+        value_kind kind = kind_of(line->first, &words);
+        bash_case(line->verb, kind, words.data, out);
+    } else if (line->most_positional) {
+        bash_case("*", VALUE_FILE, "", out);
+    }
     pt_strbuf_puts(out, "        esac ;;\n");
     pt_strbuf_deinit(&words);
 }

@@ -14,23 +14,14 @@ static void list_verbs(pt_strbuf *out)
 
 static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
-    const char *names[N_VERBS];
     bool done = false;
-    for (int i = 0; i < N_VERBS; i++) {
-        names[i] = strchr(verbs[i]->name, ' ') + 1;
-        if (argc > 0 && strcmp(argv[0], names[i]) == 0)
+    for (int i = 0; i < N_VERBS; i++)
+        if (argc > 0 && strcmp(argv[0], strchr(verbs[i]->name, ' ') + 1) == 0)
             return verbs[i]->run(verbs[i], argc - 1, argv + 1, err);
-    }
-    pt_command_line line = {.most_positional = 1};
+    pt_command_line line = {.most_positional = 1, .first = "get|preview|shard|verify"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    if (argc < 1)
-        return pt_fail(err, PT_BAD_INPUT, "what about the data? posttrain data --help lists it");
-    const char *near = pt_nearest(argv[0], names, N_VERBS);
-    if (!near)
-        return pt_fail(err, PT_BAD_INPUT, "unknown 'data %s': posttrain data --help lists it",
-                       argv[0]);
-    return pt_fail(err, PT_BAD_INPUT, "unknown 'data %s': did you mean data %s?", argv[0], near);
+    return pt_fail(err, PT_BAD_INPUT, "what about the data? posttrain data --help lists it");
 }
 
 const pt_verb pt_verb_data = {

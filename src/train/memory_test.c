@@ -17,7 +17,7 @@ static pt_trainer_desc desc_of(int64_t batch, int64_t accum)
                             .options = pt_train_defaults(),
                             .corpus = corpus,
                             .corpus_bytes = sizeof corpus,
-                            .corpus_in_memory = true,
+                            .corpus_memory = sizeof corpus,
                             .events = {.save_begin = save_begin}};
     pt_model_config_complete(&desc.config);
     desc.options.batch = batch;
