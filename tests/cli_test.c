@@ -324,7 +324,7 @@ TEST(bad_words)
     check_refused(TRAIN("--eval-every", "9223372036854775807", "--out", kept("r")), 2,
                   "whole number");
     check_refused(TRAIN("--isa", "mmx", "--out", kept("r")), 2, "mmx");
-    check_refused(TRAIN("--schedule", "wavy", "--out", kept("r")), 2, "constant or cosine");
+    check_refused(TRAIN("--schedule", "wavy", "--out", kept("r")), 2, "cosine or wsd");
     check_refused(RUN("train", "--preset", "tiny"), 2, "--corpus FILE");
     check_refused(TRAIN("--steps", "1"), 2, "--out DIR");
     check_refused(RUN("eval", "--corpus", "x"), 2, "which model");
@@ -347,7 +347,7 @@ TEST(words_of_options_are_checked)
     check_refused(TRAIN("--recompute", "everything"), 2, "none, cheap or block");
     check_refused(TRAIN("--dtype=f8"), 2, "f32 or bf16");
     check_refused(TRAIN("--init", ""), 2, "default or upstream");
-    check_refused(TRAIN("--schedule", "constant|cosine"), 2, "constant or cosine");
+    check_refused(TRAIN("--schedule", "constant|cosine"), 2, "cosine or wsd");
     check_refused(RUN("bench", "gem"), 2, "did you mean gemm");
     check_refused(RUN("help", "tarin"), 2, "did you mean train");
     check_refused(RUN("help", "--completion", "csh"), 2, "bash, zsh or fish");
