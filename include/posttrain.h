@@ -56,7 +56,7 @@ POSTTRAIN_API const char *posttrain_error(void);
  *   scoring              integer  score-batch: windows at a time (16)
  *   generating           integer  max-tokens, top-k, seed          real     temperature, top-p, min-p, repetition-penalty
  *   training, text       preset, schedule, dtype
- *   training, integer    steps, batch, accum, seed, warmup, eval-every, eval-batches, save-every,
+ *   training, integer    steps, batch, accum, seed, warmup, decay-steps, eval-every, eval-batches, save-every,
  *                        layers, heads, d-model, d-mlp, ctx, force (1: save over an existing file)
  *   training, real       lr, min-lr, weight-decay, clip, beta1, beta2, dropout
  *

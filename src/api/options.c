@@ -43,6 +43,7 @@ static const option_entry entries[] = {
     {"batch", INTEGER, AT(train.batch)},
     {"accum", INTEGER, AT(train.accum)},
     {"warmup", INTEGER, AT(train.warmup)},
+    {"decay-steps", INTEGER, AT(train.decay_steps)},
     {"eval-every", INTEGER, AT(train.eval_every)},
     {"eval-batches", INTEGER, AT(train.eval_batches)},
     {"save-every", INTEGER, AT(train.save_every)},

@@ -163,7 +163,11 @@ static void put_title(pt_strbuf *out, const char *name, const char *summary)
 static void put_usage(pt_strbuf *out, const char *usage)
 {
     while (*usage) {
-        size_t n = strcspn(usage, " []|\"");
+        if (*usage == '\n') { /* a second form */
+            pt_strbuf_puts(out, "\n.br\n");
+            usage += 1 + strspn(usage + 1, " ");
+        }
+        size_t n = strcspn(usage, " []|\"\n");
         bool name = *usage >= 'A' && *usage <= 'Z';
         bool options = pt_str_starts(usage, "options");
         if (n) {

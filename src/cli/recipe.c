@@ -24,8 +24,7 @@ static pt_status work_out(pt_train_arguments *a, pt_error *err)
     pt_depth_choice *d = &a->wanted;
     pt_regime regime = PT_REGIME_CHINCHILLA;
     if (!pt_regime_from_name(a->regime, &regime))
-        return pt_fail(err, PT_BAD_INPUT, "--regime is '%s', it must be chinchilla or overtrained",
-                       a->regime);
+        return pt_fail(err, PT_INTERNAL, "the options list a regime that the recipe does not know");
     d->ctx = given(a, "ctx") ? a->model.ctx : PT_RECIPE_CTX;
     pt_status s = pt_recipe_of_depth(a->depth, regime, d->ctx, &d->recipe, err);
     if (s) return s;
