@@ -358,7 +358,7 @@ TEST(previews_show_what_a_run_will_see)
     check_refused(RUN("data", "preview", at("d"), "--n", "-1"), 2, "--n");
     check_refused(RUN("data", "preview", at("d"), "--ctx", "100000"), 2, "6004 bytes");
     check_refused(RUN("data"), 2, "posttrain data --help");
-    check_refused(RUN("data", "shrd"), 2, "did you mean data shard");
+    check_refused(RUN("data", "shrd"), 2, "did you mean shard");
     CHECK_INT(RUN("data", "--help"), 0);
     CHECK_INT(RUN("data", "get", "--help"), 0);
     CHECK(strstr(out, "shakespeare"));

@@ -7,11 +7,13 @@
 #include "base/version.h"
 #include "text/bytes.h"
 
-/* Saving comes first, so that a crash in an evaluation loses nothing; but the last file waits for
- * the last evaluation and sample, which its header tells. */
+/* An evaluation or a sample is still to come after this step. */
+static bool looks(const pt_trainer *t) { return (t->due & (DUE_EVALUATE | DUE_SAMPLE)) != 0; }
+
+/* Saving comes first, so that a crash in an evaluation loses nothing. After the last step it comes again, as the
+ * last file's header tells what that evaluation and sample came to. */
 pt_status pt_trainer_choose_due(pt_trainer *t, pt_error *err)
 {
-    bool last = t->step >= t->options.steps;
     t->entered = false;
     bool failed = t->failure.status != PT_OK;
     if (t->stopping || failed) t->due = t->saver && t->saved_step != t->step ? DUE_SAVE : 0;
@@ -19,7 +21,7 @@ pt_status pt_trainer_choose_due(pt_trainer *t, pt_error *err)
         if (err && err->status == PT_OK) *err = t->failure;
         return t->failure.status;
     }
-    if ((t->due & DUE_SAVE) && !last) t->phase = PHASE_SAVE;
+    if ((t->due & DUE_SAVE) && t->saved_step != t->step) t->phase = PHASE_SAVE;
     else if (t->due & DUE_EVALUATE) t->phase = PHASE_EVALUATE;
     else if (t->due & DUE_SAMPLE) t->phase = PHASE_SAMPLE;
     else if (t->due & DUE_SAVE) t->phase = PHASE_SAVE;
@@ -119,7 +121,7 @@ static const pt_json *own_header(const pt_trainer *t, pt_arena *arena)
     }
     pt_trainer_write_spikes(t, &w);
     pt_json_i64(&w, "nextSample", pt_trainer_first_sample(t, t->step + 1, 0));
-    bool over = t->step >= t->options.steps && !t->stopping && t->failure.status == PT_OK;
+    bool over = t->step >= t->options.steps && !looks(t) && !t->stopping && !t->failure.status;
     if (over) pt_json_bool(&w, PT_HEADER_FINISHED, true);
     pt_json_begin_array(&w, PT_HEADER_RECENT);
     for (int64_t i = t->n_recent; i > 0; i--)
@@ -175,7 +177,7 @@ pt_status pt_trainer_save(pt_trainer *t, pt_error *err)
         pt_status end = t->events.save_end(t->events.ctx, t->step, s != PT_OK, s ? NULL : err);
         if (s == PT_OK) s = end;
     }
-    t->due &= ~DUE_SAVE;
+    if (t->step < t->options.steps || !looks(t)) t->due &= ~DUE_SAVE;
     t->saved_step = t->step;
     t->phase = PHASE_DUE;
     return s;
