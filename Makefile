@@ -84,33 +84,37 @@ $(BUILD)/libposttrain.so.$(VERSION): $(LIB_OBJ)
 	@echo "ld $(@F)"
 	@$(CC) -shared -Wl,-soname,libposttrain.so.$(SOVERSION) -Wl,-z,defs $(ALL_LDFLAGS) -o $@ $^ -lm
 
+# Written when the words differ from those in the file: what depends on it is then made again.
+.PHONY: always
+WRITE_IF_NEW = mkdir -p $(@D) && cat >$@.new && if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/flags: always
+	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | ($(WRITE_IF_NEW))
+
 COMPILE = @mkdir -p $(@D) && echo "cc $(patsubst $(BUILD)/obj/%,%,$@)" && \
           $(CC) $(ALL_CFLAGS) $(ISA_DEFS) -MMD -MP -c -o $@ $<
-$(BUILD)/obj/%_ref.f32.o: %_ref.c
+$(BUILD)/obj/%_ref.f32.o: %_ref.c $(BUILD)/flags
 	$(COMPILE) -DPT_REAL=float -DPT_REAL_SUFFIX=f32
-$(BUILD)/obj/%_ref.f64.o: %_ref.c
+$(BUILD)/obj/%_ref.f64.o: %_ref.c $(BUILD)/flags
 	$(COMPILE) -DPT_REAL=double -DPT_REAL_SUFFIX=f64
 define isa_rule
-$(BUILD)/obj/%_cpu.$(1).o: %_cpu.c
+$(BUILD)/obj/%_cpu.$(1).o: %_cpu.c $(BUILD)/flags
 	$$(COMPILE) -DPT_ISA=$(1) -DPT_ISA_$(1:_strict=)=1 $$(ISA_FLAGS_$(1:_strict=)) \
 	    $(if $(filter %_strict,$(1)),-DPT_STRICT=1)
-$(BUILD)/obj/%_cpu.$(1).bf16.o: %_cpu.c
+$(BUILD)/obj/%_cpu.$(1).bf16.o: %_cpu.c $(BUILD)/flags
 	$$(COMPILE) -DPT_STORED_BF16=1 -DPT_ISA=$(1) -DPT_ISA_$(1)=1 $$(ISA_FLAGS_$(1))
 endef
 $(foreach i,$(sort $(ISAS) $(BF16_ISAS)),$(eval $(call isa_rule,$(i))))
-$(BUILD)/obj/%.o: %.c
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(COMPILE)
 
-# What --version says. The file changes when the words do, and one object is then compiled again.
+# What --version says; one object is compiled again when it changes.
 REVISION := $(shell tools/revision)
 BUILD_FLAGS = $(filter-out -W% -I% -D_%,$(ALL_CFLAGS))
 BUILD_WORDS = -DPT_BUILD_DATE='"$(filter-out -,$(firstword $(REVISION)))"' \
               -DPT_BUILD_REVISION='"$(wordlist 2,9,$(REVISION))"' \
               -DPT_BUILD_FLAGS='"$(subst ",\",$(BUILD_FLAGS))"'
-.PHONY: always
 $(BUILD)/build-words: always
-	@mkdir -p $(@D) && echo "$(REVISION) $(CC) $(BUILD_FLAGS)" >$@.new
-	@if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
+	@echo "$(REVISION)" | ($(WRITE_IF_NEW))
 $(BUILD)/obj/src/cli/build.o: src/cli/build.c $(BUILD)/build-words
 	$(COMPILE) $(BUILD_WORDS)
 
