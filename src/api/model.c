@@ -95,16 +95,17 @@ posttrain_status posttrain_generate(posttrain_model *model, const char *prompt, 
     posttrain_options *defaults = NULL;
     if (!options && posttrain_options_new(&defaults)) return POSTTRAIN_NO_MEMORY;
     const posttrain_options *o = options ? options : defaults;
-    pt_sampler_options sampler = {.temperature = o->temperature,
-                                  .top_k = o->top_k,
-                                  .top_p = o->top_p,
-                                  .min_p = o->min_p,
-                                  .repetition_penalty = o->repetition_penalty,
-                                  .seed = (uint64_t)o->seed};
-    pt_status s = pt_sampler_options_check(&sampler, &err);
-    if (s == PT_OK)
-        s = pt_generation_begin(&g, model->loaded.session, prompt, (int64_t)n, &sampler,
-                                o->max_tokens, &err);
+    pt_generation_request request = {.prompt = prompt,
+                                     .n_prompt = (int64_t)n,
+                                     .max_tokens = o->max_tokens,
+                                     .sampler = {.temperature = o->temperature,
+                                                 .top_k = o->top_k,
+                                                 .top_p = o->top_p,
+                                                 .min_p = o->min_p,
+                                                 .repetition_penalty = o->repetition_penalty,
+                                                 .seed = (uint64_t)o->seed}};
+    pt_status s = pt_sampler_options_check(&request.sampler, &err);
+    if (s == PT_OK) s = pt_generation_begin(&g, model->loaded.session, &request, &err);
     if (s == PT_OK) s = generate(&g, piece, ctx, &err);
     posttrain_options_free(defaults);
     return pt_api_result(s, &err);

@@ -29,8 +29,11 @@ static pt_status stream(pt_loaded *l, const sample_options *o, pt_error *err)
     char out[8];
     const char *prompt = o->prompt ? o->prompt : "";
     double begun = pt_clock_seconds(), first = begun;
-    pt_status s = pt_generation_begin(&g, l->ready.session, prompt, (int64_t)strlen(prompt),
-                                      &o->sampler, o->max_tokens, err);
+    pt_generation_request request = {.prompt = prompt,
+                                     .n_prompt = (int64_t)strlen(prompt),
+                                     .max_tokens = o->max_tokens,
+                                     .sampler = o->sampler};
+    pt_status s = pt_generation_begin(&g, l->ready.session, &request, err);
     if (s) return s;
     do {
         size_t n = 0;

@@ -3,15 +3,16 @@
 
 #include "text/bytes.h"
 
-pt_status pt_generation_begin(pt_generation *g, pt_session *session, const char *prompt, int64_t n,
-                              const pt_sampler_options *options, int64_t wanted, pt_error *err)
+pt_status pt_generation_begin(pt_generation *g, pt_session *session,
+                              const pt_generation_request *request, pt_error *err)
 {
-    *g = (pt_generation){.session = session, .wanted = wanted};
-    pt_sampler_options bytes = *options;
-    if (wanted < 0)
+    *g = (pt_generation){.session = session, .wanted = request->max_tokens};
+    const char *prompt = request->n_prompt ? request->prompt : "\n";
+    int64_t n = pt_max_i64(request->n_prompt, 1);
+    pt_sampler_options bytes = request->sampler;
+    if (g->wanted < 0)
         return pt_fail(err, PT_BAD_INPUT, "max-tokens is %lld, it must be at least 0",
-                       (long long)wanted);
-    if (n == 0) prompt = "\n", n = 1;
+                       (long long)g->wanted);
     bytes.n_ids = PT_BYTES_VOCAB;
     int32_t *ids = pt_alloc((size_t)n * sizeof *ids);
     if (!ids) return pt_fail(err, PT_NO_MEMORY, "no memory for a prompt of %lld", (long long)n);

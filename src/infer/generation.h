@@ -12,9 +12,15 @@ typedef struct pt_generation {
     int64_t made, wanted; /* tokens */
 } pt_generation;
 
-/* Begins `wanted` >= 0 tokens after n bytes; no prompt is a newline. */
-pt_status pt_generation_begin(pt_generation *g, pt_session *session, const char *prompt, int64_t n,
-                              const pt_sampler_options *options, int64_t wanted, pt_error *err);
+typedef struct pt_generation_request {
+    const char *prompt; /* n_prompt bytes, borrowed while it begins; none: a newline */
+    int64_t n_prompt;
+    int64_t max_tokens; /* >= 0 */
+    pt_sampler_options sampler;
+} pt_generation_request;
+
+pt_status pt_generation_begin(pt_generation *g, pt_session *session,
+                              const pt_generation_request *request, pt_error *err);
 /* PT_PENDING, PT_OK when all is made, or an error. *n bytes (0 … 8) that are complete now are in out, also with
  * PT_OK: what is left of an incomplete character comes as it is. */
 pt_status pt_generation_poll(pt_generation *g, char out[8], size_t *n, pt_error *err);

@@ -34,7 +34,8 @@ static size_t collect(pt_session *session, const char *prompt, int64_t n, int64_
     pt_generation g;
     size_t total = 0;
     char out[8];
-    CHECK_OK(pt_generation_begin(&g, session, prompt, n, &warm, wanted, &err), err);
+    pt_generation_request request = {prompt, n, wanted, warm};
+    CHECK_OK(pt_generation_begin(&g, session, &request, &err), err);
     pt_status s = PT_PENDING;
     while (s == PT_PENDING) {
         size_t now = 0;
@@ -69,7 +70,8 @@ TEST(a_negative_number_of_tokens_is_refused)
     text_model t = open_text_model("cpu");
     pt_generation g;
     pt_error e = {0};
-    CHECK_INT(pt_generation_begin(&g, t.session, "a", 1, &warm, -1, &e), PT_BAD_INPUT);
+    pt_generation_request request = {"a", 1, -1, warm};
+    CHECK_INT(pt_generation_begin(&g, t.session, &request, &e), PT_BAD_INPUT);
     CHECK(strstr(e.message, "-1") != NULL);
     close_text_model(&t);
 }
