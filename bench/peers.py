@@ -7,7 +7,8 @@ the tree and starts this; arguments go in PEERS_ARGS. Standard library and torch
 One step is, on both sides: a batch of byte ids copied in, forward, mean cross-entropy, backward, gradient norm and
 clipping at 1.0, AdamW with decay on matrices only, and the loss read back. Each side keeps running in its own process
 with the same number of threads and takes a block of steps when told to, while the other sleeps: A B A B …, in an
-order that changes each round, so that load from elsewhere meets all of them. Three ratios torch / posttrain are given:
+order that changes each round, so that load from elsewhere meets all of them. f32 is compared with f32, bf16 autocast with
+bf16 activations. Three ratios torch / posttrain are given:
   median  over rounds, of the mean times of a step in the same round: what a user feels, other load included
   best    of the fastest single steps: what the machine gives when it is left alone for a moment
   cpu     of processor seconds, with one thread only: other load hardly touches it
@@ -190,24 +191,25 @@ def load():
 
 def start(side, size, threads, arguments):
     environment = {k: v for k, v in os.environ.items() if k not in STEERING}
-    if side == "posttrain":
-        words = [arguments.program, "bench", "steps", "--preset", size, "--threads", str(threads)]
+    if side.startswith("posttrain"):
+        words = [arguments.program, "bench", "steps", "--preset", size, "--threads", str(threads), "--dtype", side[-4:].strip()]
     else:
         words = [sys.executable, os.path.abspath(__file__), "--serve", size, side, str(threads)]
     return Process(words, environment)
 
 
 def compare(size, threads, arguments):
-    sides = ["posttrain"] + arguments.variants
+    ours = {v: "posttrain bf16" if VARIANTS[v][1] else "posttrain f32" for v in arguments.variants}
+    sides = sorted(set(ours.values()), reverse=True) + arguments.variants
     processes = {}
     for side in sides:
         processes[side] = start(side, size, threads, arguments)
     for process in processes.values():
         process.ready()
-    if abs(processes["posttrain"].about["flop"] - step_flop(size)) > 1:
-        raise SystemExit(f"{size}: posttrain's preset is not the model in SIZES")
-    for side in arguments.variants:
-        if processes[side].about["parameters"] != processes["posttrain"].about["parameters"]:
+    for side, own in ours.items():
+        if abs(processes[own].about["flop"] - step_flop(size)) > 1:
+            raise SystemExit(f"{size}: posttrain's preset is not the model in SIZES")
+        if processes[side].about["parameters"] != processes[own].about["parameters"]:
             raise SystemExit(f"{size}: {side} has another number of parameters than posttrain")
     steps = {}
     for side, process in processes.items():  # blocks of about a fifth of a second
@@ -227,19 +229,19 @@ def compare(size, threads, arguments):
     result["median_seconds"] = {side: statistics.median(v) for side, v in per_round.items()}
     result["best_seconds"] = {side: min(min(r["seconds"][side]) for r in rounds) for side in sides}
     result["ratio"] = {}
-    ours = result["best_seconds"]["posttrain"]
-    for side in arguments.variants:
-        ratios = sorted(t / o for t, o in zip(per_round[side], per_round["posttrain"]))
+    for side, own in ours.items():
+        ratios = sorted(t / o for t, o in zip(per_round[side], per_round[own]))
         tenth = (len(ratios) - 1) / 10
         ratio = {"median": statistics.median(ratios), "p10": ratios[round(tenth)], "p90": ratios[round(9 * tenth)],
-                 "best": result["best_seconds"][side] / ours}
-        cpu = [(r["cpu_seconds"][side], r["cpu_seconds"]["posttrain"]) for r in rounds]
+                 "best": result["best_seconds"][side] / result["best_seconds"][own]}
+        cpu = [(r["cpu_seconds"][side], r["cpu_seconds"][own]) for r in rounds]
         if threads == 1 and all(t and o for t, o in cpu):
             ratio["cpu"] = statistics.median(t / o for t, o in cpu)
         result["ratio"][side] = ratio
     words = ", ".join(f"{s} {ratio_text(result['ratio'][s])}" for s in arguments.variants)
-    print(f"{size:10} {threads} thread(s): posttrain {1e3 * result['median_seconds']['posttrain']:.2f} ms; torch / "
-          f"posttrain: {words}  ({len(rounds)} rounds, load {load():.1f})", flush=True)
+    times = ", ".join(f"{own} {1e3 * result['median_seconds'][own]:.2f} ms" for own in sorted(set(ours.values()), reverse=True))
+    print(f"{size:10} {threads} thread(s): {times}; torch / posttrain: {words}  "
+          f"({len(rounds)} rounds, load {load():.1f})", flush=True)
     return result
 
 
@@ -264,17 +266,20 @@ def cpu_model():
 def markdown(data):
     m, loads = data["machine"], [r["load"] for x in data["results"] for r in x["rounds"]]
     names = data["variants"]
+    own = [o for o in ("posttrain f32", "posttrain bf16") if o in data["results"][0]["best_seconds"]]
     order = list(SIZES)
     results = sorted(data["results"], key=lambda r: (order.index(r["size"]), r["threads"]))
     out = [f"{m['processor']}, {m['cores']} cores, {m['system']}; {data['date'][:10]}; torch {data['torch']} (oneDNN in "
            f"use, AdamW {data['adamw']}), Python {data['python']}; posttrain {data['commit']}. Load average while "
            f"measuring: {min(loads):.1f} to {max(loads):.1f}, where {m['cores']} would be this alone on all cores.", "",
            f"    {data['command']}", "",
-           "| size | threads | posttrain: best, median ms | GFLOP/s at best | "
-           + " | ".join(f"torch {n} / posttrain" for n in names) + " |", "|---|---|---|---|" + "---|" * len(names)]
+           "| size | threads | " + " | ".join(f"{o}: best, median ms; GFLOP/s at best" for o in own) + " | "
+           + " | ".join(f"torch {n} / posttrain" for n in names) + " |", "|---|---|" + "---|" * (len(own) + len(names))]
     for r in results:
-        best, median = r["best_seconds"]["posttrain"], r["median_seconds"]["posttrain"]
-        cells = [r["size"], str(r["threads"]), f"{1e3 * best:.2f}, {1e3 * median:.2f}", f"{r['flop'] / best / 1e9:.1f}"]
+        cells = [r["size"], str(r["threads"])]
+        for o in own:
+            best, median = r["best_seconds"][o], r["median_seconds"][o]
+            cells += [f"{1e3 * best:.2f}, {1e3 * median:.2f}; {r['flop'] / best / 1e9:.1f}"]
         cells += [ratio_text(r["ratio"][n]) for n in names]
         out.append("| " + " | ".join(cells) + " |")
     return "\n".join(out) + "\n"

@@ -58,6 +58,7 @@ typedef struct pt_bench_options {
     int64_t array_bytes;
     const char *only;    /* figures whose name or shape has this text; NULL = all */
     const char *presets; /* train, threads: "tiny,small"; NULL = the kind's own list */
+    bool bf16;           /* train, threads: activations in bf16 instead of f32 */
     /* threads: a device with so many threads; and one more busy process, or its end. */
     void *ctx;
     pt_status (*device_new)(void *ctx, int threads, pt_device **out, pt_error *err);

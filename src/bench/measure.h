@@ -17,6 +17,11 @@ typedef struct pt_bench_work {
 
 /* A new row of the bench, which owns it. NULL and an error when there is no memory. */
 pt_bench_row *pt_bench_row_new(pt_bench *bench, const char *name, const char *shape, pt_error *err);
+/* Of activations, as options say. */
+static inline pt_dtype pt_bench_dtype(const pt_bench *b)
+{
+    return b->options.bf16 ? PT_BF16 : PT_F32;
+}
 /* Whether options.only wants this figure. */
 bool pt_bench_wants(const pt_bench *bench, const char *name, const char *shape);
 /* Runs the work some times and chooses the length of a block. */

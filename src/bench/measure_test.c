@@ -80,7 +80,7 @@ static void check_step_flop(const pt_preset *preset)
 {
     pt_device *device = cpu(2);
     pt_bench_steps steps;
-    CHECK_OK(pt_bench_steps_begin(&steps, device, preset, &err), err);
+    CHECK_OK(pt_bench_steps_begin(&steps, device, preset, PT_F32, &err), err);
     CHECK_OK(pt_bench_steps_call(&steps, &err), err);
     double counted = 0;
     device->hook = count;

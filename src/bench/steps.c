@@ -25,9 +25,9 @@ static void fill_corpus(uint8_t *bytes)
 }
 
 pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const pt_preset *preset,
-                               pt_error *err)
+                               pt_dtype dtype, pt_error *err)
 {
-    *steps = (pt_bench_steps){.config = preset->config, .B = preset->batch};
+    *steps = (pt_bench_steps){.config = preset->config, .B = preset->batch, .dtype = dtype};
     pt_model_config_complete(&steps->config);
     steps->T = steps->config.ctx >= 1024 ? SHORT_WINDOW : steps->config.ctx;
     steps->corpus = pt_alloc(CORPUS_BYTES);
@@ -37,6 +37,7 @@ pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const p
     options.steps = 1000000000;
     options.batch = steps->B;
     options.ctx = steps->T;
+    options.bf16 = dtype == PT_BF16;
     options.eval_every = options.sample_every = options.save_every = 0;
     pt_trainer_desc desc = {.config = steps->config,
                             .options = options,
@@ -84,6 +85,7 @@ double pt_bench_step_flop(const pt_model_config *c, int64_t B, int64_t T)
 
 void pt_bench_steps_amounts(const pt_bench_steps *steps, pt_bench_row *row)
 {
+    row->dtype = steps->dtype;
     row->tokens = (double)(steps->B * steps->T);
     row->params = (double)pt_trainer_n_params(steps->trainer);
     row->flop = pt_bench_step_flop(&steps->config, steps->B, steps->T);

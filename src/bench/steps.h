@@ -10,12 +10,14 @@ typedef struct pt_bench_steps {
     uint8_t *corpus; /* random bytes */
     pt_model_config config;
     int64_t B, T;
-    bool stepped; /* a step was reported */
+    pt_dtype dtype; /* of activations */
+    bool stepped;   /* a step was reported */
 } pt_bench_steps;
 
-/* A run of the preset; gpt2 and larger with windows of 64 tokens. It must not move afterwards. */
+/* A run of the preset, activations in dtype (f32 or bf16); gpt2 and larger with windows of 64 tokens. It must not move
+ * afterwards. */
 pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const pt_preset *preset,
-                               pt_error *err);
+                               pt_dtype dtype, pt_error *err);
 void pt_bench_steps_end(pt_bench_steps *steps);
 /* One step: data, forward, backward, norm and clipping, AdamW, and the loss read back. ctx: the steps. */
 pt_status pt_bench_steps_call(void *ctx, pt_error *err);

@@ -28,7 +28,8 @@ static pt_status begin_runs(runs *r, int most, pt_error *err)
         s = r->bench->options.device_new(r->bench->options.ctx, t, &one->device, err);
         if (s) return s;
         r->n++;
-        s = pt_bench_steps_begin(&one->steps, one->device, r->preset, err);
+        s = pt_bench_steps_begin(&one->steps, one->device, r->preset, pt_bench_dtype(r->bench),
+                                 err);
         one->work =
             (pt_bench_work){.device = one->device, .ctx = &one->steps, .call = pt_bench_steps_call};
         int next = t < 8 ? t + 1 : 2 * t;

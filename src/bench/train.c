@@ -51,7 +51,7 @@ static pt_status measure_preset(pt_bench *b, const pt_preset *preset, pt_error *
 {
     char shape[48];
     pt_bench_steps steps;
-    pt_status s = pt_bench_steps_begin(&steps, b->device, preset, err);
+    pt_status s = pt_bench_steps_begin(&steps, b->device, preset, pt_bench_dtype(b), err);
     if (s) return s;
     pt_format(shape, sizeof shape, "B%lld T%lld", (long long)steps.B, (long long)steps.T);
     pt_bench_row *row = pt_bench_row_new(b, preset->name, shape, err);

@@ -306,7 +306,9 @@ static pt_status serve_steps(const bench_verb *v, pt_error *err)
     pt_status s = pt_bench_presets(v->options.presets, "reference", presets, &n_presets, err);
     if (s == PT_OK && n_presets != 1) s = pt_fail(err, PT_BAD_INPUT, "steps takes one preset");
     if (s == PT_OK) s = pt_choose_device(&v->choice, &device, err);
-    if (s == PT_OK) s = pt_bench_steps_begin(&steps, device, presets[0], err);
+    if (s == PT_OK)
+        s = pt_bench_steps_begin(&steps, device, presets[0], v->options.bf16 ? PT_BF16 : PT_F32,
+                                 err);
     for (int i = 0; i < 3 && s == PT_OK; i++) s = pt_bench_steps_call(&steps, err);
     if (s == PT_OK) s = print_about(device, &steps, err);
     while (s == PT_OK && fgets(word, sizeof word, stdin)) {
@@ -367,6 +369,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     bench_verb v = {.choice = {.device = "cpu"}, .array_mb = 256, .err = err};
     bool done = false;
+    const char *dtype = "f32";
     v.options = (pt_bench_options){.seconds = 0.5,
                                    .ctx = &v,
                                    .device_new = device_new,
@@ -379,6 +382,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
          "all", false},
         {"preset", PT_OPTION_TEXT, &v.options.presets, "LIST",
          "presets of train and threads: tiny,xl", "see below", false},
+        {"dtype", PT_OPTION_TEXT, &dtype, "f32|bf16", "activations of train, threads and steps",
+         "f32", false},
         {"threads", PT_OPTION_COUNT, &v.choice.threads, "N", "threads to use; 0 = all", "0", false},
         {"isa", PT_OPTION_TEXT, &v.choice.isa, "ISA", "instruction set: see posttrain devices",
          "the best", false},
@@ -395,6 +400,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     if (s || done) return s;
     kind_fn kind = NULL;
     v.kind = line.positional[0];
+    v.options.bf16 = strcmp(dtype, "bf16") == 0;
     v.options.array_bytes = v.array_mb < 65537 ? v.array_mb * 1000000 : INT64_MAX;
     if (v.kind && strcmp(v.kind, "steps") == 0) return serve_steps(&v, err);
     s = find_kind(v.kind, &kind, err);

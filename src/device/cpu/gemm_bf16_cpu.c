@@ -2,14 +2,14 @@
  *
  * A chunk is a rectangle of C. Whoever takes it packs the columns of B that it needs, one block of k at a time, and then
  * walks over the rows of A, which it packs too, as many at a time as the cache holds. How C is cut decides how often each
- * operand is packed; of the ways that give enough chunks the cheapest is taken, by shape alone.
+ * operand is packed; of the ways that give each thread two chunks (one thread: one) the cheapest is taken.
  * SPDX-License-Identifier: MIT */
 #include "device/cpu/gemm_bf16.h"
 #include "device/cpu/simd.h"
 
 #define TILE PT_BF16_TILE
-#define SERIAL_FLOPS 2e6 /* below, waking threads costs more than they bring */
-#define ENOUGH_CHUNKS 8
+#define SERIAL_FLOPS 2e6    /* below, waking threads costs more than they bring */
+#define CHUNKS_PER_THREAD 2 /* so that one that is late can be helped */
 
 /* Parts of a thread's scratch, in bytes: packed rows of A, sums where k takes several blocks, packed columns of B. */
 #define A_BYTES (384 * 1024)
@@ -232,7 +232,8 @@ void PT_CPU(gemm_bf16)(const pt_gemm_bf16 *g, pt_pool *pool)
     job.row_step = job.kc + STEP_PAD;
     job.packed_rows = A_BYTES / ELEMENT / job.row_step / TILE * TILE;
     bool serial = 2.0 * (double)g->m * (double)g->n * (double)g->k < SERIAL_FLOPS;
-    cut(&job, serial ? 1 : ENOUGH_CHUNKS);
+    int64_t threads = serial ? 1 : pt_pool_threads(pool);
+    cut(&job, threads == 1 ? 1 : threads * CHUNKS_PER_THREAD);
     int64_t n_chunks = job.n_rows * pt_div_up(g->n, job.cols);
     if (!serial) pt_pool_run(pool, n_chunks, run_chunk, &job);
     else
