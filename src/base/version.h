@@ -3,6 +3,6 @@
 #ifndef PT_BASE_VERSION_H
 #define PT_BASE_VERSION_H
 
-#define PT_VERSION "0.1.0"
+#define PT_VERSION "0.2.0-dev"
 
 #endif
