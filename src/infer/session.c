@@ -157,3 +157,13 @@ pt_status pt_session_poll(pt_session *s, int32_t *out, pt_error *err)
     pt_status status = pt_download_poll(s->model->device, &s->download, err);
     return status == PT_OK ? take_token(s, out, err) : status;
 }
+
+int64_t pt_session_top(const pt_session *s, int64_t k, pt_likely *out)
+{
+    return pt_likely_top(s->logits, vocab(s), k, out);
+}
+
+double pt_session_probability(const pt_session *s, int32_t id)
+{
+    return pt_likely_probability(s->logits, vocab(s), id);
+}

@@ -7,6 +7,7 @@
 #ifndef PT_INFER_SESSION_H
 #define PT_INFER_SESSION_H
 
+#include "infer/likely.h"
 #include "infer/sampler.h"
 #include "model/model.h"
 
@@ -25,5 +26,9 @@ pt_status pt_session_start(pt_session *session, const int32_t *ids, int64_t n,
                            const pt_sampler_options *options, pt_error *err);
 /* PT_OK: the next token is in *out; PT_PENDING: call again; else an error. */
 pt_status pt_session_poll(pt_session *session, int32_t *out, pt_error *err);
+/* Of the distribution that the last token came from (after the repetition penalty, before temperature and filters): the k
+ * likeliest, and the probability of one. */
+int64_t pt_session_top(const pt_session *session, int64_t k, pt_likely *out);
+double pt_session_probability(const pt_session *session, int32_t id);
 
 #endif

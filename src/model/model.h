@@ -40,6 +40,7 @@ typedef struct pt_model_options {
     /* Matrix weights and activations are stored in bf16, where the device has that. Statistics, log-probabilities, logits,
      * vectors of weights and all gradients of weights stay what the device computes in. */
     bool bf16;
+    bool keep; /* EVALUATE: every block keeps its activations, for those who look inside */
     /* Another model on the same device with the same config and bf16, whose weights this one uses (it must outlive
      * this one). NULL: weights of its own. */
     const struct pt_model *share;

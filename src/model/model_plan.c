@@ -117,12 +117,17 @@ static pt_tensor *field_of(pt_model *m, int64_t layer, size_t field)
     return (pt_tensor *)(void *)((char *)&m->blocks[layer] + field);
 }
 
+static bool keeps(const pt_model *m)
+{
+    return m->options.mode == PT_MODEL_TRAIN || m->options.keep;
+}
+
 static void plan_blocks(const planner *p)
 {
     pt_model *m = p->m;
     activation list[MAX_ACTIVATIONS];
     int n = list_activations(m, list);
-    bool keep = m->options.mode == PT_MODEL_TRAIN;
+    bool keep = keeps(m);
     char name[96];
     for (int i = 0; i < n; i++) {
         if (!list[i].channels) continue;
@@ -196,10 +201,9 @@ void pt_model_plan(pt_model *m, pt_plan *plan, const char *prefix)
         .m = m, .plan = plan, .prefix = prefix, .B = m->options.batch, .T = m->options.tokens};
     if (!m->options.share) plan_weights(&p);
     plan_blocks(&p);
-    bool train = m->options.mode == PT_MODEL_TRAIN;
-    if (train) {
+    if (m->options.mode == PT_MODEL_TRAIN) plan_gradients(&p);
+    if (keeps(m)) {
         plan_activation(&p, &m->output, "output", c->d_model);
-        plan_gradients(&p);
     } else { /* the last block's output may replace its input */
         remember(m, &m->output, place_of(m, &m->blocks[0].input));
     }

@@ -208,9 +208,21 @@ void pt_trainer_set_step(pt_trainer *t, int64_t step)
 
 /* ---- polling ---- */
 
+/* Between steps, with nothing unread: the weights are those of the step that was reported last. */
+static void take_save_request(pt_trainer *t)
+{
+    bool between = t->phase == PHASE_DUE || t->phase == PHASE_STEP || t->phase == PHASE_DONE;
+    if (!t->save_asked || !between || t->reported != t->step) return;
+    t->save_asked = false;
+    t->saved_step = -1;
+    t->due |= DUE_SAVE;
+    t->phase = PHASE_DUE;
+}
+
 pt_status pt_trainer_poll(pt_trainer *t, pt_error *err)
 {
     pt_status s = PT_INTERNAL;
+    take_save_request(t);
     switch (t->phase) {
     case PHASE_STEP: s = pt_trainer_begin_step(t, err); break;
     case PHASE_MICRO: s = pt_trainer_micro(t, err); break;
@@ -227,6 +239,26 @@ pt_status pt_trainer_poll(pt_trainer *t, pt_error *err)
 }
 
 void pt_trainer_stop(pt_trainer *t) { t->stopping = true; }
+void pt_trainer_request_save(pt_trainer *t) { t->save_asked = t->saver != NULL; }
+
+pt_status pt_trainer_continue(pt_trainer *t, int64_t steps, pt_error *err)
+{
+    if (t->phase != PHASE_DONE)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "the run is not over: stop it before it can be continued");
+    if (steps <= t->step)
+        return pt_fail(err, PT_BAD_INPUT, "%lld steps, but %lld are done already: give more",
+                       (long long)steps, (long long)t->step);
+    pt_train_options options = t->options;
+    options.steps = steps;
+    pt_status s = pt_train_options_check(&options, err);
+    if (s) return s;
+    t->options.steps = t->schedule.steps = steps;
+    t->stopping = false;
+    t->due = 0;
+    t->phase = PHASE_DUE;
+    return PT_OK;
+}
 
 /* ---- results ---- */
 

@@ -101,6 +101,12 @@ pt_status pt_trainer_poll(pt_trainer *trainer, pt_error *err);
 /* Asks the run to end after the micro-batch under way: a step that it does not complete is dropped, and the
  * steps done are saved and reported as over. */
 void pt_trainer_stop(pt_trainer *trainer);
+/* Asks for a checkpoint as soon as no step is under way, also of a run that is over: poll on. Nothing happens
+ * without save_begin. */
+void pt_trainer_request_save(pt_trainer *trainer);
+/* A run that is over, or was stopped, goes on up to `steps` in all, as if it had been given them at the start: poll on. BAD_INPUT when
+ * it has done more already or is not over. */
+pt_status pt_trainer_continue(pt_trainer *trainer, int64_t steps, pt_error *err);
 
 /* ---- results, valid at any time ---- */
 int64_t pt_trainer_step(const pt_trainer *trainer);      /* steps done */

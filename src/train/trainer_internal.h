@@ -58,6 +58,7 @@ struct pt_trainer {
     bool entered; /* the phase has begun its work */
     int due;
     bool stopping;
+    bool save_asked;
     int64_t first_step; /* steps done before this run */
     int64_t step;       /* steps handed to the device */
     int64_t reported;   /* steps whose results were read */
