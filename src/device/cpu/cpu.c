@@ -28,7 +28,9 @@ typedef struct isa_entry {
 
 /* Worst first; the strict ones are only taken by name. */
 static const isa_entry isa_entries[] = {
-#if defined(__wasm__)
+#if defined(PT_HAVE_ISA_wasm_relaxed)
+    {"wasm-relaxed", pt_isa_table_cpu_wasm_relaxed, pt_probes_cpu_wasm_relaxed, NULL, NULL},
+#elif defined(__wasm__)
     {"wasm", pt_isa_table_cpu_wasm, pt_probes_cpu_wasm, NULL, NULL},
 #else
     {"base", pt_isa_table_cpu_base, pt_probes_cpu_base, pt_isa_table_bf16_cpu_base,
@@ -97,9 +99,9 @@ const char *const *pt_device_cpu_built(void)
 /* One that this program knows, in whichever build. */
 static bool is_isa(const char *name)
 {
-    static const char *const known[] = {"base",        "avx2",        "avx512",
-                                        "neon",        "avx2-strict", "avx512-strict",
-                                        "neon-strict", "wasm",        "amx"};
+    static const char *const known[] = {"base",          "avx2",        "avx512", "neon",
+                                        "avx2-strict",   "neon-strict", "wasm",   "wasm-relaxed",
+                                        "avx512-strict", "amx"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i]) == 0) return true;
     return false;

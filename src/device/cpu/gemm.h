@@ -25,9 +25,16 @@
 #elif defined(PT_ISA_neon)
 #define PT_TILE_ROWS 6 /* 24 of 32 registers */
 #define PT_TILE_VECS 1
+#elif defined(__wasm_relaxed_simd__)
+#define PT_TILE_ROWS 6 /* by half vectors of 8 columns, one after the other: 12 of 16 registers */
+#define PT_TILE_VECS 1
+#define PT_TILE_HALVES 1
 #else
 #define PT_TILE_ROWS 4
 #define PT_TILE_VECS 1
+#endif
+#ifndef PT_TILE_HALVES
+#define PT_TILE_HALVES 0
 #endif
 #define PT_TILE_COLS (16 * PT_TILE_VECS)
 /* A packed panel of A: as many whole tiles as one vector holds, so that one store writes one k of it. */

@@ -21,6 +21,16 @@ typedef struct tile_run {
     int from;
 } tile_run;
 
+#if PT_TILE_HALVES
+typedef pt_hf tile_vec;
+#define TILE_LANES 8
+#define TILE_OP(name) pt_hf_##name
+#else
+typedef pt_vf tile_vec;
+#define TILE_LANES 16
+#define TILE_OP(name) pt_vf_##name
+#endif
+
 /* Loops over a tile. They must vanish, or the sums are moved through memory before and after each tile. */
 #define EACH_ROW _Pragma("GCC unroll 16") for (int i = 0; i < rows; i++)
 #define EACH_VEC _Pragma("GCC unroll 16") for (int j = 0; j < vecs; j++)
@@ -28,32 +38,47 @@ typedef struct tile_run {
 /* Always called with constants for rows, vecs and layout, so that the sums stay in registers. */
 PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, const int layout)
 {
-    pt_vf sum[PT_TILE_ROWS][PT_TILE_VECS], start[PT_TILE_VECS];
+    tile_vec sum[PT_TILE_ROWS][PT_TILE_VECS], start[PT_TILE_VECS];
     float *c = r->c;
     const int64_t c_row = r->c_row;
     if (r->from == FROM_C) {
-        EACH_ROW EACH_VEC sum[i][j] = pt_vf_load(c + i * c_row + 16 * j);
+        EACH_ROW EACH_VEC sum[i][j] = TILE_OP(load)(c + i * c_row + TILE_LANES * j);
     } else {
-        EACH_VEC start[j] = r->from == FROM_BIAS ? pt_vf_load(r->bias + 16 * j) : pt_vf_zero();
+        EACH_VEC start[j] =
+            r->from == FROM_BIAS ? TILE_OP(load)(r->bias + TILE_LANES * j) : TILE_OP(zero)();
         EACH_ROW EACH_VEC sum[i][j] = start[j];
     }
     const float *next_c = r->next_c;
-    EACH_ROW EACH_VEC pt_prefetch(next_c + i * c_row + 16 * j);
+    EACH_ROW EACH_VEC pt_prefetch(next_c + i * c_row + TILE_LANES * j);
 
     const float *a = r->a, *b = r->b;
     const int64_t a_step = r->a_step, b_row = r->b_row;
     for (int64_t p = r->k; p > 0; p--) {
-        pt_vf x, col[PT_TILE_VECS];
-        EACH_VEC col[j] = pt_vf_load(b + 16 * j);
+        tile_vec x, col[PT_TILE_VECS];
+        EACH_VEC col[j] = TILE_OP(load)(b + TILE_LANES * j);
         EACH_ROW
         {
-            x = pt_vf_set1(layout == ROWS ? a[i * a_step] : a[i]);
-            EACH_VEC sum[i][j] = pt_vf_fma(x, col[j], sum[i][j]);
+            x = TILE_OP(set1)(layout == ROWS ? a[i * a_step] : a[i]);
+            EACH_VEC sum[i][j] = TILE_OP(fma)(x, col[j], sum[i][j]);
         }
         a += layout == ROWS ? 1 : a_step;
         b += b_row;
     }
-    EACH_ROW EACH_VEC pt_vf_store(c + i * c_row + 16 * j, sum[i][j]);
+    EACH_ROW EACH_VEC TILE_OP(store)(c + i * c_row + TILE_LANES * j, sum[i][j]);
+}
+
+/* Halves go one after the other over the same rows of A and B. */
+PT_SIMD void whole_kernel(const tile_run *r, const int rows, const int vecs, const int layout)
+{
+    micro_kernel(r, rows, vecs, layout);
+#if PT_TILE_HALVES
+    tile_run right = *r;
+    right.b += TILE_LANES;
+    right.c += TILE_LANES;
+    right.next_c += TILE_LANES;
+    if (right.bias) right.bias += TILE_LANES;
+    micro_kernel(&right, rows, vecs, layout);
+#endif
 }
 
 /* Tile heights: the full one, then those that the rows left over are cut into. */
@@ -67,8 +92,8 @@ PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, con
 #endif
 
 #define DEFINE(rows, vecs)                                                                     \
-    static void rows_##rows##x##vecs(const tile_run *r) { micro_kernel(r, rows, vecs, ROWS); } \
-    static void panels_##rows##x##vecs(const tile_run *r) { micro_kernel(r, rows, vecs, PANELS); }
+    static void rows_##rows##x##vecs(const tile_run *r) { whole_kernel(r, rows, vecs, ROWS); } \
+    static void panels_##rows##x##vecs(const tile_run *r) { whole_kernel(r, rows, vecs, PANELS); }
 #define LIST_ROWS(rows, vecs) rows_##rows##x##vecs,
 #define LIST_PANELS(rows, vecs) panels_##rows##x##vecs,
 #define LIST_HEIGHT(rows, unused) rows,

@@ -15,6 +15,7 @@ void pt_isa_table_cpu_neon_strict(pt_kernel_table *table);
 void pt_isa_table_cpu_avx512(pt_kernel_table *table);
 void pt_isa_table_cpu_neon(pt_kernel_table *table);
 void pt_isa_table_cpu_wasm(pt_kernel_table *table);
+void pt_isa_table_cpu_wasm_relaxed(pt_kernel_table *table);
 
 void pt_isa_table_bf16_cpu_base(pt_kernel_table *table);
 void pt_isa_table_bf16_cpu_avx2(pt_kernel_table *table);
@@ -31,6 +32,7 @@ void pt_probes_cpu_neon_strict(pt_cpu_probes *probes);
 void pt_probes_cpu_avx512(pt_cpu_probes *probes);
 void pt_probes_cpu_neon(pt_cpu_probes *probes);
 void pt_probes_cpu_wasm(pt_cpu_probes *probes);
+void pt_probes_cpu_wasm_relaxed(pt_cpu_probes *probes);
 
 /* Of products of bf16: see device/peak.h. */
 double pt_fma_bf16_cpu_base(pt_pool *pool, int64_t blocks);

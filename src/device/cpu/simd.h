@@ -259,7 +259,14 @@ PT_SIMD pt_fp fp_div(pt_fp a, pt_fp b) { return wasm_f32x4_div(a, b); }
 PT_SIMD pt_fp fp_min(pt_fp a, pt_fp b) { return wasm_f32x4_pmin(b, a); }
 PT_SIMD pt_fp fp_max(pt_fp a, pt_fp b) { return wasm_f32x4_pmax(b, a); }
 PT_SIMD pt_fp fp_sqrt(pt_fp a) { return wasm_f32x4_sqrt(a); }
-PT_SIMD pt_fp fp_fused(pt_fp a, pt_fp b, pt_fp c) { return fp_add(fp_mul(a, b), c); }
+PT_SIMD pt_fp fp_fused(pt_fp a, pt_fp b, pt_fp c)
+{
+#if defined(__wasm_relaxed_simd__) /* rounds once or twice, as the host's machine does */
+    return wasm_f32x4_relaxed_madd(a, b, c);
+#else
+    return fp_add(fp_mul(a, b), c);
+#endif
+}
 PT_SIMD pt_fp fp_round(pt_fp a) { return wasm_f32x4_nearest(a); }
 PT_SIMD pt_ip ip_bits(pt_fp a) { return a; }
 PT_SIMD pt_fp fp_from_bits(pt_ip a) { return a; }
@@ -666,6 +673,21 @@ PT_SIMD pt_vf pt_vf_scale2(pt_vf a, pt_vf n)
     return pt_vf_mul(pt_vf_mul(a, pt_vf_from_bits(first)), pt_vf_from_bits(second));
 #endif
 }
+
+/* ---- half a vector: eight floats, for register tiles where a whole one would take too many registers ---- */
+#if PT_PART_LANES == 4
+typedef struct pt_hf {
+    pt_fp p0, p1;
+} pt_hf;
+PT_SIMD pt_hf pt_hf_set1(float x) { return (pt_hf){fp_set1(x), fp_set1(x)}; }
+PT_SIMD pt_hf pt_hf_zero(void) { return pt_hf_set1(0.0f); }
+PT_SIMD pt_hf pt_hf_load(const float *p) { return (pt_hf){fp_load(p), fp_load(p + 4)}; }
+PT_SIMD void pt_hf_store(float *p, pt_hf a) { (fp_store(p, a.p0), fp_store(p + 4, a.p1)); }
+PT_SIMD pt_hf pt_hf_fma(pt_hf a, pt_hf b, pt_hf c)
+{
+    return (pt_hf){fp_fused(a.p0, b.p0, c.p0), fp_fused(a.p1, b.p1, c.p1)};
+}
+#endif
 
 /* A hint that the cache line at p (any address) will be wanted soon. */
 PT_SIMD void pt_prefetch(const void *p) { __builtin_prefetch(p, 0, 3); }

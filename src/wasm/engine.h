@@ -1,0 +1,101 @@
+/* What one module instance holds, and what can be asked of it. A function that works in pieces is called again while it answers
+ * PT_PENDING; each call does pieces for about `ms` milliseconds. Results are JSON, appended to engine->out.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_WASM_ENGINE_H
+#define PT_WASM_ENGINE_H
+
+#include "infer/text_score.h"
+#include "interp/inspect.h"
+#include "io/tinygpt.h"
+#include "text/utf8_stream.h"
+#include "train/trainer.h"
+#include "wasm/settings.h"
+
+/* Evaluating, sampling, looking inside. Only reads the weights. */
+typedef struct pt_lab {
+    pt_model *model; /* EVALUATE; shares the run's weights, or has those of the file */
+    pt_scorer *scorer;
+    pt_session *session;
+    pt_inspection *inspection; /* NULL when it was not asked for */
+    int64_t rows;              /* of an evaluation's batch */
+
+    uint8_t *text; /* under evaluation */
+    pt_text_score score;
+    bool scoring;
+
+    pt_sampler_options sampler;
+    int64_t tokens_left, top;
+    pt_utf8_stream characters;
+    bool sampling;
+} pt_lab;
+
+typedef struct pt_engine {
+    pt_device *device;
+    pt_strbuf out; /* the result of the last call */
+    pt_error err;
+    uint8_t *corpus, *file_bytes;
+    int64_t n_corpus, n_file;
+    pt_tinygpt *file; /* open over file_bytes */
+    pt_trainer *trainer;
+    pt_plan lab_plan;
+    pt_lab *lab;
+    int64_t save_position; /* bytes of the checkpoint under way */
+    pt_json_writer events;
+} pt_engine;
+
+/* ---- life ---- */
+pt_status pt_engine_open(pt_engine *e, int threads, pt_error *err);
+void pt_engine_close(pt_engine *e);
+
+/* {version, isa, addressBits, threads} */
+pt_status pt_engine_about(pt_engine *e, pt_error *err);
+/* [{name, layers, dModel, heads, ctx, vocab, batch, steps, params}] */
+pt_status pt_engine_presets(pt_engine *e, pt_error *err);
+/* {params, bytes, arenas: {model, run, step, call, host}, addressableBytes, fits} of a run; allocates nothing large. */
+pt_status pt_engine_plan(pt_engine *e, const pt_json *settings, pt_error *err);
+/* {gflops, seconds}: products of two square matrices on all threads, for about ms milliseconds. */
+pt_status pt_engine_probe(pt_engine *e, double ms, int64_t size, pt_error *err);
+
+/* Memory for n bytes of corpus, or of a file, which the host fills. What was there before is gone; not while a run
+ * reads the corpus. */
+pt_status pt_engine_corpus(pt_engine *e, int64_t n, pt_error *err);
+pt_status pt_engine_file(pt_engine *e, int64_t n, pt_error *err);
+/* Opens and verifies the file: {version, dtype, layers, …, step, params, header}. */
+pt_status pt_engine_file_open(pt_engine *e, pt_error *err);
+
+/* ---- a run ---- */
+pt_status pt_engine_train(pt_engine *e, const pt_json *settings, pt_error *err);
+/* A list of events: {type: step|evaluated|sampled|saving|saved, …}. */
+pt_status pt_engine_train_poll(pt_engine *e, double ms, pt_error *err);
+/* The file's model, without a run. */
+pt_status pt_engine_load(pt_engine *e, const pt_json *settings, pt_error *err);
+/* Ends the run, or lets the loaded model go. */
+void pt_engine_unload(pt_engine *e);
+/* The run's events, which the trainer tells. */
+pt_train_events pt_engine_events(pt_engine *e);
+/* The trainer, or BAD_INPUT. */
+pt_status pt_engine_need_run(const pt_engine *e, pt_error *err);
+
+/* ---- the lab: lab.c ---- */
+pt_status pt_lab_new(pt_lab **out, pt_device *device, const pt_model_config *config,
+                     const pt_model *share, const pt_run_settings *settings, pt_error *err);
+void pt_lab_plan(pt_lab *lab, pt_plan *plan);
+pt_status pt_lab_bind(pt_lab *lab, const pt_plan *plan, pt_error *err);
+void pt_lab_free(pt_lab *lab); /* NULL is fine */
+
+pt_status pt_engine_evaluate(pt_engine *e, const char *text, int64_t n, pt_error *err);
+/* {done, total} tokens; with PT_OK {tokens, loss, perplexity, bits}. */
+pt_status pt_engine_evaluate_poll(pt_engine *e, double ms, pt_error *err);
+pt_status pt_engine_sample(pt_engine *e, const pt_json *settings, pt_error *err);
+/* [{id, text, p, top: [{id, p, text}]}]: text is what became complete with the token. */
+pt_status pt_engine_sample_poll(pt_engine *e, double ms, pt_error *err);
+/* Runs the tokens of a text. {tokens: [{id, text}], layers, heads, vocab} */
+pt_status pt_engine_look(pt_engine *e, const char *text, int64_t n, pt_error *err);
+/* Begins one of the two; then poll. */
+pt_status pt_engine_lens(pt_engine *e, int64_t layer, pt_error *err);
+pt_status pt_engine_attention(pt_engine *e, int64_t layer, pt_error *err);
+pt_status pt_engine_look_poll(pt_engine *e, double ms, pt_error *err);
+/* After a lens: the likeliest next tokens of each position, [[{id, p, text}]]. */
+pt_status pt_engine_lens_top(pt_engine *e, int64_t k, pt_error *err);
+
+#endif

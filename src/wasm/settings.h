@@ -1,0 +1,32 @@
+/* From a JSON object to the settings of a model, a run, a sampler. Names are those of web/engine/src/types.ts.
+ * SPDX-License-Identifier: MIT */
+#ifndef PT_WASM_SETTINGS_H
+#define PT_WASM_SETTINGS_H
+
+#include "base/json.h"
+#include "train/options.h"
+#include "model/config.h"
+
+typedef struct pt_run_settings {
+    pt_model_config model; /* completed */
+    pt_train_options train;
+    int64_t corpus_bytes; /* for a plan without a corpus */
+    int64_t eval_rows;    /* windows per call when a text is evaluated */
+    bool inspect;         /* plan for looking inside */
+    bool resume;          /* begin with the weights, moments and step of the open file */
+} pt_run_settings;
+
+/* Strings are borrowed from the JSON. BAD_INPUT names an unknown key, a wrong type, an unknown preset. */
+pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *out, pt_error *err);
+
+typedef struct pt_sample_settings {
+    pt_sampler_options sampler;
+    const char *prompt;
+    size_t prompt_len;
+    int64_t tokens; /* most to make */
+    int64_t top;    /* likeliest tokens told with each */
+} pt_sample_settings;
+pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *out, pt_error *err);
+#define PT_MOST_TOP 64
+
+#endif

@@ -1,0 +1,402 @@
+/** The client: an engine in a worker of its own. */
+import { platform } from '#platform';
+import { Abi } from './abi.js';
+import { chooseModule, facts, memoryFor, type Choice } from './modules.js';
+import type { Port } from './platform.js';
+import { RUN_EVENTS, type CallName, type Calls, type Response } from './protocol.js';
+import {
+    EngineError,
+    type EngineInfo,
+    type Evaluation,
+    type FileChunk,
+    type FileInfo,
+    type Likely,
+    type Look,
+    type ModuleName,
+    type Plan,
+    type Preset,
+    type Probe,
+    type RunEvent,
+    type RunSettings,
+    type SampledToken,
+    type SampleSettings,
+} from './types.js';
+
+export interface EngineOptions {
+    /** Chosen by what the host can do, when left out. */
+    module?: ModuleName;
+    /** Every processor, when left out. */
+    threads?: number;
+    /** The bits of plain C: the same losses on every machine, at the cost of speed. */
+    strict?: boolean;
+    /** Bytes that the run will need (planRun's), for the choice between 32 and 64-bit addresses. */
+    needBytes?: number;
+    /** A memory of this size from the start, which never grows. */
+    fixedBytes?: number;
+}
+
+export type Bytes = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+interface Pending {
+    resolve: (result: unknown) => void;
+    reject: (error: Error) => void;
+    event: ((event: unknown) => void) | undefined;
+}
+
+function utf8(text: string | Uint8Array): Uint8Array {
+    return typeof text === 'string' ? new TextEncoder().encode(text) : text;
+}
+
+function isChunk(event: RunEvent | FileChunk): event is FileChunk {
+    return 'position' in event;
+}
+
+export interface TrainOptions {
+    /** What to learn from: text, or its bytes. Kept from one run to the next when left out. */
+    corpus?: string | Uint8Array;
+    settings: RunSettings;
+    onEvent?: (event: RunEvent) => void;
+    /** Pieces of every checkpoint (saveEvery, save, the end), in order. */
+    onChunk?: (chunk: FileChunk) => void;
+}
+
+/** A file from its pieces; one that begins anew replaces what was there. */
+export class FileParts {
+    private parts: FileChunk[] = [];
+
+    add(chunk: FileChunk): void {
+        if (chunk.position === 0) this.parts = [];
+        this.parts.push(chunk);
+    }
+
+    /** Whether the file was heard from its first byte. */
+    get begun(): boolean {
+        return this.parts[0]?.position === 0;
+    }
+
+    bytes(): Uint8Array<ArrayBuffer> {
+        const size = this.parts.reduce((n, p) => Math.max(n, p.position + p.data.length), 0);
+        const whole = new Uint8Array(size);
+        for (const { position, data } of this.parts) whole.set(data, position);
+        return whole;
+    }
+}
+
+/** A run. It works on its own; `done` settles when it is over or paused. */
+export class Run {
+    readonly plan: Plan;
+    private readonly engine: Engine;
+    private readonly options: TrainOptions;
+    private readonly listeners = new Set<(event: RunEvent | FileChunk) => void>();
+    private working: Promise<boolean>;
+
+    constructor(engine: Engine, plan: Plan, options: TrainOptions) {
+        this.engine = engine;
+        this.plan = plan;
+        this.options = options;
+        this.working = this.work();
+    }
+
+    private async work(): Promise<boolean> {
+        return !(await this.engine.call('run', null)).paused;
+    }
+
+    /** From the engine. */
+    hear(event: RunEvent | FileChunk): void {
+        for (const listener of this.listeners) listener(event);
+        if (isChunk(event)) this.options.onChunk?.(event);
+        else this.options.onEvent?.(event);
+    }
+
+    /** True when the run is over, false when it was paused. Rejects when the run failed. */
+    get done(): Promise<boolean> {
+        return this.working;
+    }
+
+    /** Between two pieces of work. The model can be evaluated, sampled, saved meanwhile. */
+    async pause(): Promise<void> {
+        await this.engine.call('pause', null);
+        await this.working;
+    }
+
+    /** Goes on after a pause. */
+    resume(): void {
+        this.working = this.working.then((over) => over || this.work());
+    }
+
+    /** Ends after the step under way; it is then saved. */
+    async stop(): Promise<void> {
+        await this.engine.call('stop', null);
+        this.resume();
+        await this.working;
+    }
+
+    /** A run that is over, or was stopped, goes on up to `steps` in all. */
+    async continue(steps: number): Promise<void> {
+        await this.working;
+        await this.engine.call('continue', { steps });
+        this.working = this.work();
+    }
+
+    /** The run as a .tinygpt file, with AdamW's moments: while it works, is paused, or is over. */
+    async save(): Promise<Uint8Array<ArrayBuffer>> {
+        const parts = new FileParts();
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        const listener = (event: RunEvent | FileChunk) => {
+            if (isChunk(event)) parts.add(event);
+            else if (event.type === 'saved' && event.failed) reject(new EngineError('IO', 'the run could not be saved'));
+            else if (event.type === 'saved' && parts.begun) resolve();
+        };
+        this.listeners.add(listener);
+        this.working.catch(reject);
+        try {
+            await Promise.all([this.engine.call('save', null), promise]);
+        } finally {
+            this.listeners.delete(listener);
+        }
+        return parts.bytes();
+    }
+}
+
+interface SampleOptions {
+    signal?: AbortSignal;
+}
+
+export class Engine {
+    readonly info: EngineInfo;
+    private readonly link: Link;
+    private run: Run | undefined;
+
+    constructor(link: Link, info: EngineInfo) {
+        this.link = link;
+        this.info = info;
+        link.onRunEvent = (event) => this.run?.hear(event);
+    }
+
+    call<C extends CallName>(name: C, args: Calls[C]['args'], event?: (event: unknown) => void): Promise<Calls[C]['result']> {
+        return this.link.call(name, args, event).result;
+    }
+
+    presets(): Promise<Preset[]> {
+        return this.call('presets', null);
+    }
+
+    /** The planned memory and number of parameters of a run. */
+    plan(settings: RunSettings): Promise<Plan> {
+        return this.call('plan', settings);
+    }
+
+    /** How fast this machine multiplies matrices of size by size, with all threads of the module. */
+    probe(ms = 200, size = 384): Promise<Probe> {
+        return this.call('probe', { ms, size });
+    }
+
+    /** Bytes of the module's memory now. */
+    memoryBytes(): Promise<number> {
+        return this.call('memory', null);
+    }
+
+    private async give(what: 'corpus' | 'file', size: number, bytes: Bytes): Promise<void> {
+        await this.call('beginBytes', { what, bytes: size });
+        let position = 0;
+        for await (const data of bytes instanceof Uint8Array ? [bytes] : bytes) {
+            if (position + data.length > size) throw new EngineError('BAD_INPUT', `more than the ${size} bytes that were announced`);
+            await this.call('fill', { what, position, data });
+            position += data.length;
+        }
+        if (position !== size) throw new EngineError('BAD_INPUT', `${position} bytes, ${size} were announced`);
+    }
+
+    /** Opens a .tinygpt file: its bytes, or pieces of them and the size of all. Then load it, or train with `resume`. */
+    async importModel(bytes: Bytes, size?: number): Promise<FileInfo> {
+        const whole = size ?? (bytes instanceof Uint8Array ? bytes.length : undefined);
+        if (whole === undefined) throw new EngineError('BAD_INPUT', 'say how large the file is');
+        await this.give('file', whole, bytes);
+        return this.call('openFile', null);
+    }
+
+    /** Begins a run. What was loaded or trained before is gone. */
+    async train(options: TrainOptions): Promise<Run> {
+        if (this.run) {
+            await this.run.pause().catch(() => undefined);
+            this.run = undefined;
+        }
+        if (options.corpus !== undefined) {
+            await this.unload();
+            const bytes = utf8(options.corpus);
+            await this.give('corpus', bytes.length, bytes);
+        }
+        const plan = await this.call('train', options.settings);
+        return (this.run = new Run(this, plan, options));
+    }
+
+    /** Makes the imported file's model ready to be evaluated, sampled, looked into. */
+    load(settings: { inspect?: boolean; evalRows?: number } = {}): Promise<Plan> {
+        this.run = undefined;
+        return this.call('load', settings);
+    }
+
+    /** Lets go of the run or the loaded model. */
+    async unload(): Promise<void> {
+        await this.run?.pause().catch(() => undefined);
+        this.run = undefined;
+        await this.call('unload', null);
+    }
+
+    /** The loss of a text: every byte but the first is scored once. */
+    evaluate(
+        text: string | Uint8Array,
+        options: { onProgress?: (progress: { done: number; total: number }) => void; signal?: AbortSignal } = {},
+    ): Promise<Evaluation> {
+        const { result, id } = this.link.call('evaluate', { text: utf8(text) }, (event) =>
+            options.onProgress?.(event as { done: number; total: number }),
+        );
+        options.signal?.addEventListener('abort', () => void this.call('cancel', { id }), { once: true });
+        return result;
+    }
+
+    /** Tokens as they are made. Breaking out of the loop, or the signal, ends it. */
+    async *sample(settings: SampleSettings, options: SampleOptions = {}): AsyncGenerator<SampledToken, void, undefined> {
+        const ready: SampledToken[] = [];
+        let wake = () => {};
+        let over = false;
+        const { result, id } = this.link.call('sample', settings, (event) => {
+            ready.push(...(event as SampledToken[]));
+            wake();
+        });
+        const cancel = () => void this.call('cancel', { id }).catch(() => undefined);
+        options.signal?.addEventListener('abort', cancel, { once: true });
+        const finished = result.finally(() => {
+            over = true;
+            wake();
+        });
+        finished.catch(() => undefined);
+        try {
+            for (;;) {
+                while (ready.length) yield ready.shift()!;
+                if (over) break;
+                await new Promise<void>((resolve) => (wake = resolve));
+            }
+            await finished;
+        } catch (error) {
+            const aborted = options.signal?.aborted && error instanceof EngineError && error.status === 'INTERRUPTED';
+            if (!aborted) throw error;
+        } finally {
+            if (!over) cancel();
+            await finished.catch(() => undefined);
+        }
+    }
+
+    /** Runs a text through the model to look inside; then lens and attention. */
+    look(text: string | Uint8Array): Promise<Look> {
+        return this.call('look', { text: utf8(text) });
+    }
+
+    /** The logits (tokens x vocab) that the head would give after `layer` blocks, and with `top` the likeliest next
+     * tokens of each position. As many as there are blocks: the model's own. */
+    lens(layer: number, top = 0): Promise<{ values: Float32Array<ArrayBuffer>; top?: Likely[][] }> {
+        return this.call('lens', { layer, top });
+    }
+
+    /** The attention weights of a block, heads x tokens x tokens: row i is where token i looks. */
+    attention(layer: number): Promise<Float32Array<ArrayBuffer>> {
+        return this.call('attention', { layer });
+    }
+
+    async close(): Promise<void> {
+        await this.run?.pause().catch(() => undefined);
+        await this.call('close', null).catch(() => undefined);
+        this.link.close();
+    }
+}
+
+/** The client's side of the protocol. */
+class Link {
+    onRunEvent: (event: RunEvent | FileChunk) => void = () => {};
+    private readonly port: Port;
+    private readonly pending = new Map<number, Pending>();
+    private nextId = 1;
+    private dead: Error | undefined;
+
+    constructor(port: Port) {
+        this.port = port;
+        port.onMessage((message) => this.receive(message as Response));
+        port.onError((error) => this.die(error));
+    }
+
+    private receive(message: Response): void {
+        if (message.id === RUN_EVENTS) {
+            if ('event' in message) this.onRunEvent(message.event as RunEvent | FileChunk);
+            return;
+        }
+        const pending = this.pending.get(message.id);
+        if (!pending) return;
+        if ('event' in message) {
+            pending.event?.(message.event);
+            return;
+        }
+        this.pending.delete(message.id);
+        if ('failure' in message) pending.reject(new EngineError(message.failure.status, message.failure.message));
+        else pending.resolve(message.result);
+    }
+
+    private die(error: Error): void {
+        this.dead = error;
+        for (const { reject } of this.pending.values()) reject(error);
+        this.pending.clear();
+    }
+
+    call<C extends CallName>(name: C, args: Calls[C]['args'], event?: (event: unknown) => void): { id: number; result: Promise<Calls[C]['result']> } {
+        const id = this.nextId++;
+        const result = new Promise<unknown>((resolve, reject) => {
+            if (this.dead) reject(this.dead);
+            else this.pending.set(id, { resolve, reject, event });
+        });
+        if (!this.dead) this.port.post({ id, call: name, args });
+        return { id, result: result as Promise<Calls[C]['result']> };
+    }
+
+    close(): void {
+        this.port.close();
+        this.die(new EngineError('INTERRUPTED', 'the engine was closed'));
+    }
+}
+
+/** An engine in a worker of its own, with the fastest module that this host can run. */
+export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
+    const choice: Choice = options.module ? { module: options.module, reasons: ['it was asked for'] } : chooseModule(options);
+    const threads = facts[choice.module].threads ? Math.max(1, options.threads ?? platform.cores()) : 1;
+    const link = new Link(platform.spawnEngine());
+    try {
+        const info = await link.call('open', {
+            ...choice,
+            threads,
+            ...(options.fixedBytes ? { fixedBytes: options.fixedBytes } : {}),
+        }).result;
+        return new Engine(link, info);
+    } catch (error) {
+        link.close();
+        throw error;
+    }
+}
+
+let planner: Promise<Abi> | undefined;
+
+function getPlanner(): Promise<Abi> {
+    return (planner ??= (async () => {
+        const module = await platform.compile('wasm32');
+        const { memory } = memoryFor('wasm32');
+        const abi = new Abi(module, false, { memory, threads: 1, startThread: () => false, write: () => {} });
+        abi.call('open', 1);
+        return abi;
+    })());
+}
+
+/** The planned memory and number of parameters of a run, without an engine; its `bytes` are createEngine's needBytes. */
+export async function planRun(settings: RunSettings): Promise<Plan> {
+    return (await getPlanner()).callWith('plan', settings) as Plan;
+}
+
+export async function listPresets(): Promise<Preset[]> {
+    return (await getPlanner()).call('presets') as Preset[];
+}

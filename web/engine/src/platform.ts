@@ -1,0 +1,26 @@
+/** What differs between a browser and Node. The package's "#platform" is one of the two. */
+import type { ModuleName } from './types.js';
+
+/** One end of a channel to a worker. */
+export interface Port {
+    post(message: unknown, transfer?: ArrayBuffer[]): void;
+    onMessage(handler: (message: unknown) => void): void;
+    /** The other side died. */
+    onError(handler: (error: Error) => void): void;
+    close(): void;
+}
+
+export interface Platform {
+    compile(name: ModuleName): Promise<WebAssembly.Module>;
+    /** A worker that hosts the engine, and one that is a thread of it. */
+    spawnEngine(): Port;
+    spawnThread(): Port;
+    /** The way to who spawned this worker. */
+    parent(): Port;
+    cores(): number;
+    /** Why memory cannot be shared between threads here; empty when it can. */
+    unshared(): string;
+    /** After what waits in the event loop. */
+    tick(): Promise<void>;
+    log(line: string): void;
+}

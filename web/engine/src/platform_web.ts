@@ -1,0 +1,55 @@
+import type { Platform, Port } from './platform.js';
+import type { ModuleName } from './types.js';
+
+/** Bundlers find files by these very words. */
+const urls: Partial<Record<ModuleName, URL>> = {
+    wasm32: new URL('./wasm32.wasm', import.meta.url),
+    'wasm32-threads': new URL('./wasm32-threads.wasm', import.meta.url),
+    'wasm32-relaxed': new URL('./wasm32-relaxed.wasm', import.meta.url),
+    'wasm64-relaxed': new URL('./wasm64-relaxed.wasm', import.meta.url),
+};
+
+async function compile(name: ModuleName): Promise<WebAssembly.Module> {
+    const url = urls[name];
+    if (!url) throw new Error(`the package has no module ${name} for browsers`);
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${url.href}: ${response.status} ${response.statusText}`);
+    return WebAssembly.compile(await response.arrayBuffer());
+}
+
+function portOf(end: Worker | DedicatedWorkerGlobalScope): Port {
+    return {
+        post: (message, transfer) => end.postMessage(message, transfer ?? []),
+        onMessage: (handler) =>
+            end.addEventListener('message', (event) => handler((event as MessageEvent).data)),
+        onError: (handler) =>
+            end.addEventListener('error', (event) =>
+                handler(new Error((event as ErrorEvent).message || 'the worker could not start')),
+            ),
+        close: () => ('terminate' in end ? end.terminate() : end.close()),
+    };
+}
+
+const channel = new MessageChannel();
+const waiting: (() => void)[] = [];
+channel.port1.onmessage = () => waiting.shift()?.();
+
+export const platform: Platform = {
+    compile,
+    spawnEngine: () =>
+        portOf(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),
+    spawnThread: () =>
+        portOf(new Worker(new URL('./thread.js', import.meta.url), { type: 'module' })),
+    parent: () => portOf(self as DedicatedWorkerGlobalScope),
+    cores: () => navigator.hardwareConcurrency || 1,
+    unshared: () =>
+        globalThis.crossOriginIsolated && typeof SharedArrayBuffer !== 'undefined'
+            ? ''
+            : 'the page is not cross-origin isolated (COOP and COEP headers), so there are no threads',
+    tick: () =>
+        new Promise((resolve) => {
+            waiting.push(resolve);
+            channel.port2.postMessage(0);
+        }),
+    log: (line) => console.error(line),
+};

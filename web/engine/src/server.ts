@@ -1,0 +1,202 @@
+/** The worker's side of the protocol. Each call that takes long works in slices and goes back to the event loop between
+ * them, so that others can be heard: a run goes on while its model is evaluated. */
+import { platform } from '#platform';
+import { Abi, type PlainCall } from './abi.js';
+import { facts, memoryFor } from './modules.js';
+import type { Port } from './platform.js';
+import { RUN_EVENTS, type CallName, type Calls, type OpenOptions, type Request } from './protocol.js';
+import { Threads } from './threads.js';
+import { EngineError, type EngineInfo, type FileChunk, type RunEvent } from './types.js';
+
+/** Of a run: long enough that the way to the event loop and back does not count. Of what someone waits for: short. */
+const RUN_SLICE_MS = 50;
+const SLICE_MS = 15;
+
+type Handlers = { [C in CallName]: (args: Calls[C]['args'], id: number) => Calls[C]['result'] | Promise<Calls[C]['result']> };
+type FailedEvent = { type: 'failed'; status: string; message: string };
+
+export class Server {
+    private readonly port: Port;
+    private abi: Abi | undefined;
+    private threads: Threads | undefined;
+    private running = false;
+    private pausing = false;
+    private readonly cancelled = new Set<number>();
+    private looking: Promise<unknown> = Promise.resolve();
+
+    constructor(port: Port) {
+        this.port = port;
+        port.onMessage((message) => void this.serve(message as Request));
+    }
+
+    private async serve({ id, call, args }: Request): Promise<void> {
+        try {
+            const handler = this.handlers[call] as (args: unknown, id: number) => unknown;
+            const result = await handler(args, id);
+            this.port.post({ id, result }, transferable(result));
+        } catch (error) {
+            const status = error instanceof EngineError ? error.status : 'INTERNAL';
+            const message = error instanceof Error ? error.message : String(error);
+            this.port.post({ id, failure: { status, message } });
+        }
+        this.cancelled.delete(id);
+    }
+
+    private tell(id: number, event: unknown, transfer?: ArrayBuffer[]): void {
+        this.port.post({ id, event }, transfer);
+    }
+
+    private engine(): Abi {
+        if (!this.abi) throw new EngineError('BAD_INPUT', 'the engine is not open');
+        return this.abi;
+    }
+
+    private async open({ module: name, threads: wanted, reasons, fixedBytes }: OpenOptions): Promise<EngineInfo> {
+        const module = await platform.compile(name);
+        const { memory, maxBytes } = memoryFor(name, fixedBytes);
+        const { threads: canThread, wide } = facts[name];
+        const others = canThread ? wanted - 1 : 0;
+        const threads = others ? await Threads.start(others, { module, memory, wide }) : undefined;
+        const count = 1 + (threads?.count ?? 0);
+        this.threads = threads;
+        this.abi = new Abi(module, wide, {
+            memory,
+            threads: count,
+            startThread: (thread, stackTop, tls) => threads?.run(thread, stackTop, tls) ?? false,
+            write: (position, data) =>
+                this.tell(RUN_EVENTS, { position, data } satisfies FileChunk, [data.buffer]),
+        });
+        this.abi.call('open', count);
+        const about = this.abi.call('about') as Omit<EngineInfo, 'module' | 'reasons' | 'memoryBytes'>;
+        return { ...about, module: name, memoryBytes: maxBytes, reasons };
+    }
+
+    /** Until the engine has nothing left to do, telling each slice's result. */
+    private async poll(id: number, name: PlainCall, told: (result: unknown) => void): Promise<unknown> {
+        for (;;) {
+            const { again, result } = this.engine().poll(name, SLICE_MS);
+            if (!again) return result;
+            told(result);
+            await platform.tick();
+            if (this.cancelled.has(id)) throw new EngineError('INTERRUPTED', 'it was cancelled');
+        }
+    }
+
+    /** A slice of the run. */
+    private train(ms: number): { again: boolean; saved: boolean } {
+        const { again, result } = this.engine().poll('train_poll', ms);
+        let saved = false;
+        for (const event of result as (RunEvent | FailedEvent)[]) {
+            if (event.type === 'failed') throw new EngineError(event.status, event.message);
+            saved ||= event.type === 'saved';
+            this.tell(RUN_EVENTS, event);
+        }
+        return { again, saved };
+    }
+
+    private async run(): Promise<{ paused: boolean }> {
+        if (this.running) throw new EngineError('BAD_INPUT', 'the run is at work already');
+        this.running = true;
+        this.pausing = false;
+        try {
+            while (this.train(RUN_SLICE_MS).again) {
+                await platform.tick();
+                if (this.pausing) return { paused: true };
+            }
+            return { paused: false };
+        } finally {
+            this.running = false;
+        }
+    }
+
+    /** A run at work comes to it by itself; else it is polled for the checkpoint alone. */
+    private async save(): Promise<null> {
+        this.plain('train_save');
+        while (!this.running && !this.train(0).saved) await platform.tick();
+        return null;
+    }
+
+    /** One look at a time: they share their values. */
+    private alone<T>(work: () => Promise<T>): Promise<T> {
+        const mine = this.looking.then(work);
+        this.looking = mine.catch(() => undefined);
+        return mine;
+    }
+
+    private close(): null {
+        this.abi?.close();
+        this.threads?.close();
+        this.abi = this.threads = undefined;
+        return null;
+    }
+
+    private plain(name: PlainCall, ...args: number[]): null {
+        this.engine().call(name, ...args);
+        return null;
+    }
+
+    private readonly handlers: Handlers = {
+        open: (options) => this.open(options),
+        presets: () => this.engine().call('presets') as Calls['presets']['result'],
+        plan: (settings) => this.engine().callWith('plan', settings) as Calls['plan']['result'],
+        probe: ({ ms, size }) => this.engine().call('probe', ms, size) as Calls['probe']['result'],
+        memory: () => this.engine().memory.buffer.byteLength,
+        beginBytes: ({ what, bytes }) => this.plain(what, bytes),
+        fill: ({ what, position, data }) => {
+            this.engine().fill(what, position, data);
+            return null;
+        },
+        openFile: () => this.engine().call('file_open') as Calls['openFile']['result'],
+        train: (settings) => this.engine().callWith('train', settings) as Calls['train']['result'],
+        run: () => this.run(),
+        pause: () => {
+            this.pausing = true;
+            return null;
+        },
+        stop: () => this.plain('train_stop'),
+        save: () => this.save(),
+        continue: ({ steps }) => this.plain('train_continue', steps),
+        load: (settings) => this.engine().callWith('load', settings) as Calls['load']['result'],
+        unload: () => {
+            this.engine().unload();
+            return null;
+        },
+        evaluate: async ({ text }, id) => {
+            this.engine().callWith('evaluate', text);
+            return (await this.poll(id, 'evaluate_poll', (result) => this.tell(id, result))) as Calls['evaluate']['result'];
+        },
+        sample: async (settings, id) => {
+            this.engine().callWith('sample', settings);
+            this.tell(id, await this.poll(id, 'sample_poll', (result) => this.tell(id, result)));
+            return null;
+        },
+        look: ({ text }) =>
+            this.alone(async () => this.engine().callWith('look', text) as Calls['look']['result']),
+        lens: ({ layer, top }, id) =>
+            this.alone(async () => {
+                this.engine().call('lens', layer);
+                await this.poll(id, 'look_poll', () => {});
+                const values = this.engine().values();
+                if (!top) return { values };
+                return { values, top: this.engine().call('lens_top', top) as NonNullable<Calls['lens']['result']['top']> };
+            }),
+        attention: ({ layer }, id) =>
+            this.alone(async () => {
+                this.engine().call('attention', layer);
+                await this.poll(id, 'look_poll', () => {});
+                return this.engine().values();
+            }),
+        cancel: ({ id }) => {
+            this.cancelled.add(id);
+            return null;
+        },
+        close: () => this.close(),
+    };
+}
+
+/** Large results are handed over rather than copied. */
+function transferable(result: unknown): ArrayBuffer[] {
+    if (result instanceof Float32Array && result.buffer instanceof ArrayBuffer) return [result.buffer];
+    if (typeof result === 'object' && result !== null && 'values' in result) return transferable(result.values);
+    return [];
+}

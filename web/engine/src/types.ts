@@ -1,0 +1,194 @@
+/** What the engine takes and gives. Names of settings are those of src/wasm/settings.c. */
+
+/** The modules that the package ships, and two for tests and measurements. */
+export type ModuleName =
+    | 'wasm32'
+    | 'wasm32-threads'
+    | 'wasm32-relaxed'
+    | 'wasm64-relaxed'
+    | 'wasm64-threads'
+    | 'scalar';
+
+export interface ModelSettings {
+    /** Sizes to start from; the fields below replace its own. */
+    preset?: string;
+    layers?: number;
+    dModel?: number;
+    heads?: number;
+    dMlp?: number;
+    ctx?: number;
+    vocab?: number;
+    dropout?: number;
+}
+
+export interface RunSettings extends ModelSettings {
+    steps?: number;
+    /** Windows per micro-batch. */
+    batch?: number;
+    /** Micro-batches per step. */
+    accum?: number;
+    lr?: number;
+    minLr?: number;
+    warmup?: number;
+    schedule?: 'constant' | 'cosine';
+    beta1?: number;
+    beta2?: number;
+    eps?: number;
+    weightDecay?: number;
+    /** Largest gradient norm; 0 = off. */
+    clip?: number;
+    /** Below 2^64; as text where a number could not hold it. */
+    seed?: number | string;
+    evalEvery?: number;
+    evalBatches?: number;
+    sampleEvery?: number;
+    sampleTokens?: number;
+    samplePrompt?: string;
+    saveEvery?: number;
+    readEvery?: number;
+    recompute?: 'none' | 'cheap' | 'block';
+    init?: 'default' | 'upstream';
+    /** Windows per call when a text is evaluated (those of a batch, at most 8). */
+    evalRows?: number;
+    /** Memory for looking inside (true). */
+    inspect?: boolean;
+    /** Of a plan without a corpus (1 MiB). */
+    corpusBytes?: number;
+    /** Begin with the weights, moments and step of the imported file, and with its model's sizes. */
+    resume?: boolean;
+}
+
+export interface SampleSettings {
+    /** Empty: a newline. */
+    prompt?: string;
+    tokens?: number;
+    /** 0: always the likeliest. */
+    temperature?: number;
+    topK?: number;
+    topP?: number;
+    minP?: number;
+    repetitionPenalty?: number;
+    seed?: number | string;
+    /** Likeliest tokens told with each, up to 64. */
+    top?: number;
+}
+
+export interface Preset {
+    name: string;
+    layers: number;
+    dModel: number;
+    heads: number;
+    dMlp: number;
+    ctx: number;
+    vocab: number;
+    batch: number;
+    steps: number;
+    params: number;
+}
+
+export interface Plan {
+    params: number;
+    /** Of everything: model, run, corpus, and what the module itself needs. */
+    bytes: number;
+    arenas: { model: number; run: number; step: number; call: number; host: number };
+    /** What the module that answered can reach, and whether it is enough. */
+    addressableBytes: number;
+    fits: boolean;
+}
+
+export interface EngineInfo {
+    version: string;
+    module: ModuleName;
+    /** "wasm-relaxed": fused multiply-adds; "wasm": the bits of plain C. */
+    isa: string;
+    addressBits: 32 | 64;
+    threads: number;
+    /** The most that its memory may grow to. */
+    memoryBytes: number;
+    /** Why this module and not a faster one, for people. */
+    reasons: string[];
+}
+
+export interface FileInfo {
+    version: number;
+    dtype: 'f32' | 'f32 weights' | 'f16' | 'int4';
+    layers: number;
+    dModel: number;
+    heads: number;
+    dMlp: number;
+    ctx: number;
+    vocab: number;
+    step: number;
+    params: number;
+    /** The file's whole header, as it stands there. */
+    header: Record<string, unknown>;
+}
+
+export type RunEvent =
+    | {
+          type: 'step';
+          step: number;
+          /** Nats per token, of the step's targets, before its update. */
+          loss: number;
+          gradNorm: number;
+          lr: number;
+          seconds: number;
+          /** 0 while unknown. */
+          tokensPerSecond: number;
+      }
+    | { type: 'evaluated'; step: number; loss: number }
+    | { type: 'sampled'; step: number; text: string }
+    | { type: 'saving'; step: number }
+    | { type: 'saved'; step: number; bytes: number; failed: boolean };
+
+/** A piece of a checkpoint: bytes from `position` on. They come in order, but for corrections of bytes that came
+ * before, which come last. What `FileSystemWritableFileStream.write` takes. */
+export interface FileChunk {
+    position: number;
+    data: Uint8Array<ArrayBuffer>;
+}
+
+export interface Likely {
+    id: number;
+    p: number;
+    text: string;
+}
+
+export interface SampledToken {
+    id: number;
+    /** The characters that became complete with this token; may be empty. */
+    text: string;
+    /** Of this token, at temperature 1. */
+    p: number;
+    top?: Likely[];
+}
+
+export interface Evaluation {
+    /** Nats per token. */
+    loss: number;
+    perplexity: number;
+    bits: number;
+    tokens: number;
+}
+
+export interface Look {
+    tokens: { id: number; text: string }[];
+    layers: number;
+    heads: number;
+    vocab: number;
+}
+
+export interface Probe {
+    gflops: number;
+    seconds: number;
+}
+
+/** What went wrong: the engine's status and its sentence. */
+export class EngineError extends Error {
+    readonly status: string;
+    constructor(status: string, message: string) {
+        super(message);
+        this.name = 'EngineError';
+        this.status = status;
+    }
+}

@@ -1,0 +1,218 @@
+/** Runs, files, samples and looks: what the API promises, and what it says to bad input. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import {
+    chooseModule,
+    createEngine,
+    EngineError,
+    FileParts,
+    listPresets,
+    planRun,
+    type Engine,
+    type EngineOptions,
+    type FileChunk,
+    type RunEvent,
+} from '../dist/index.js';
+import { corpus, lossesOf, parts, small, train } from './support.ts';
+
+async function open(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
+    const engine = await createEngine({ module: 'wasm32-relaxed', threads: 2, ...options });
+    t.after(() => engine.close());
+    return engine;
+}
+
+function refuses(status: string, words: RegExp): (error: unknown) => boolean {
+    return (error) => {
+        assert.ok(error instanceof EngineError, String(error));
+        assert.equal(error.status, status, error.message);
+        assert.match(error.message, words);
+        return true;
+    };
+}
+
+test('a module is chosen and said why', async (t) => {
+    const engine = await open(t, { module: undefined! });
+    assert.equal(engine.info.module, 'wasm32-relaxed');
+    assert.equal(engine.info.addressBits, 32);
+    assert.equal(chooseModule({ strict: true }).module, 'wasm32-threads');
+    const large = chooseModule({ needBytes: 6e9 });
+    assert.equal(large.module, 'wasm64-relaxed');
+    assert.match(large.reasons.join(), /6\.0 GB/);
+    assert.throws(() => chooseModule({ needBytes: 40e9 }), refuses('NO_MEMORY', /40\.0 GB/));
+});
+
+test('plans: parameters and bytes of every preset, nothing allocated', async (t) => {
+    const presets = await listPresets();
+    assert.equal(presets.find((p) => p.name === 'behemoth')?.params, 473_244_160);
+    const plan = await planRun({ preset: 'behemoth' });
+    assert.equal(plan.params, 473_244_160);
+    assert.equal(plan.fits, false);
+    assert.ok(plan.bytes > 7.5e9 && plan.bytes < 12e9);
+    const engine = await open(t);
+    const before = await engine.memoryBytes();
+    assert.ok((await engine.plan({ preset: 'xl' })).fits);
+    assert.equal(await engine.memoryBytes(), before);
+    await assert.rejects(engine.train({ corpus, settings: { preset: 'behemoth' } }), refuses('NO_MEMORY', /GB of memory.*32-bit.*64-bit module/));
+    assert.equal((await train(engine, { ...small, steps: 1 })).losses.length, 1);
+});
+
+test('memory does not grow while it trains', async (t) => {
+    const engine = await open(t);
+    const run = await engine.train({ corpus, settings: { ...small, steps: 30, evalEvery: 10, sampleEvery: 10, saveEvery: 10, sampleTokens: 20 } });
+    const before = await engine.memoryBytes();
+    await run.done;
+    assert.equal(await engine.memoryBytes(), before);
+});
+
+test('a memory of fixed size is enough when it is as large as the plan', async (t) => {
+    const plan = await planRun({ ...small, corpusBytes: corpus.length });
+    const engine = await open(t, { fixedBytes: plan.bytes });
+    const before = await engine.memoryBytes();
+    assert.equal((await train(engine, { ...small, steps: 3 })).losses.length, 3);
+    assert.equal(await engine.memoryBytes(), before);
+});
+
+test('pause, resume, stop and continue keep the curve', async (t) => {
+    const engine = await open(t);
+    const settings = { ...small, steps: 40, readEvery: 3 };
+    const want = await train(engine, settings);
+    const events: RunEvent[] = [];
+    const run = await engine.train({ corpus, settings, onEvent: (event) => events.push(event) });
+    await run.pause();
+    const count = events.length;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(events.length, count, 'it went on although it was paused');
+    run.resume();
+    await run.stop();
+    const stopped = lossesOf(events).length;
+    assert.ok(stopped < 40);
+    await run.continue(40);
+    assert.equal(await run.done, true);
+    assert.deepEqual(lossesOf(events), want.losses);
+    assert.ok(Buffer.from(parts(await run.save()).body).equals(parts(want.file).body));
+    await assert.rejects(run.continue(40), refuses('BAD_INPUT', /40 steps, but 40 are done/));
+});
+
+test('checkpoints come in pieces, and a run can be saved while it works', async (t) => {
+    const engine = await open(t);
+    const chunks: FileChunk[] = [];
+    const events: RunEvent[] = [];
+    const run = await engine.train({
+        corpus,
+        settings: { ...small, steps: 60 },
+        onEvent: (event) => events.push(event),
+        onChunk: (chunk) => chunks.push(chunk),
+    });
+    const early = await run.save();
+    await run.done;
+    const whole = new FileParts();
+    for (const chunk of chunks) whole.add(chunk);
+    assert.ok(chunks.length > 4);
+    assert.deepEqual(whole.bytes(), await run.save());
+    const info = await engine.importModel(early);
+    assert.ok(info.step < 60);
+    assert.equal(info.dtype, 'f32');
+});
+
+test('a file comes in pieces too', async (t) => {
+    const engine = await open(t);
+    const { file } = await train(engine, { ...small, steps: 2 });
+    const other = await open(t, { module: 'wasm32' });
+    const pieces = Array.from({ length: Math.ceil(file.length / 10_000) }, (_, i) => file.subarray(i * 10_000, (i + 1) * 10_000));
+    const info = await other.importModel(pieces, file.length);
+    assert.equal(info.step, 2);
+    assert.equal(info.header['version'] ?? 2, 2);
+    await other.load();
+    assert.ok((await other.evaluate('Call me Ishmael.')).loss > 0);
+    await assert.rejects(other.importModel(pieces), refuses('BAD_INPUT', /how large/));
+    await assert.rejects(other.importModel(pieces.slice(1), file.length), refuses('BAD_INPUT', /announced/));
+});
+
+test('sampling streams, tells probabilities, and can be broken off', async (t) => {
+    const engine = await open(t);
+    await train(engine, { ...small, steps: 2 });
+    let text = '';
+    let n = 0;
+    for await (const token of engine.sample({ prompt: 'A', tokens: 30, top: 5, temperature: 0 })) {
+        n++;
+        text += token.text;
+        assert.equal(token.top?.length, 5);
+        assert.equal(token.top![0]!.id, token.id);
+        assert.equal(token.top![0]!.p, token.p);
+        assert.ok(token.top!.every((l, i) => i === 0 || l.p <= token.top![i - 1]!.p));
+    }
+    assert.equal(n, 30);
+    assert.ok(text.length > 0);
+    for await (const token of engine.sample({ tokens: 1_000_000 })) {
+        void token;
+        break;
+    }
+    const stop = new AbortController();
+    n = 0;
+    for await (const token of engine.sample({ tokens: 1_000_000 }, { signal: stop.signal })) {
+        void token;
+        if (++n === 10) stop.abort();
+    }
+    assert.ok(n >= 10 && n < 1_000_000);
+    assert.ok((await engine.evaluate('And it still answers.')).loss > 0);
+});
+
+test('looking inside: attention is causal, the last lens is what sampling draws from', async (t) => {
+    const engine = await open(t);
+    await train(engine, { ...small, steps: 3 });
+    const look = await engine.look('Call me');
+    assert.deepEqual(look.tokens.map((token) => token.text).join(''), 'Call me');
+    const T = 7;
+    for (let layer = 0; layer < look.layers; layer++) {
+        const weights = await engine.attention(layer);
+        assert.equal(weights.length, look.heads * T * T);
+        for (let row = 0; row < look.heads * T; row++) {
+            const of = weights.subarray(row * T, row * T + T);
+            assert.ok(Math.abs(of.reduce((a, b) => a + b) - 1) < 1e-5);
+            assert.ok(of.subarray((row % T) + 1).every((w) => w === 0));
+        }
+    }
+    const { values, top } = await engine.lens(look.layers, 3);
+    assert.equal(values.length, T * look.vocab);
+    const [next] = await Array.fromAsync(engine.sample({ prompt: 'Call me', tokens: 1, temperature: 0, top: 3 }));
+    assert.deepEqual(top![T - 1]!.map((l) => l.id), next!.top!.map((l) => l.id));
+    assert.ok(Math.abs(top![T - 1]![0]!.p - next!.p) < 1e-6);
+    const both = await Promise.all([engine.lens(0), engine.attention(1), engine.lens(1)]);
+    assert.deepEqual(both.map((b) => ('values' in b ? b.values.length : b.length)), [T * 256, 3 * T * T, T * 256]);
+});
+
+test('bad input gets one sentence and harms nothing', async (t) => {
+    const engine = await open(t);
+    await assert.rejects(engine.train({ settings: small }), refuses('BAD_INPUT', /give a corpus/));
+    await assert.rejects(engine.evaluate('x'), refuses('BAD_INPUT', /train one or load a file/));
+    await assert.rejects(engine.train({ corpus: 'short', settings: small }), refuses('BAD_INPUT', /5 bytes/));
+    const bad = [
+        [{ ...small, lr: 'high' }, /lr must be a number/],
+        [{ ...small, colour: 1 }, /no setting 'colour'/],
+        [{ ...small, heads: 5 }, /not a multiple of heads/],
+        [{ preset: 'enormous' }, /no preset 'enormous'/],
+        [{ ...small, steps: 0 }, /steps is 0/],
+        [{ ...small, seed: '18446744073709551616' }, /seed must be/],
+        [{ ...small, resume: true }, /open a file first/],
+    ] as const;
+    for (const [settings, words] of bad)
+        await assert.rejects(engine.train({ corpus, settings: settings as object }), refuses('BAD_INPUT', words));
+    await assert.rejects(engine.importModel(new Uint8Array(100)), refuses('BAD_INPUT', /not a \.tinygpt/));
+    const { file } = await train(engine, { ...small, steps: 2, seed: '18446744073709551615' });
+    const broken = file.slice();
+    broken[broken.length - 5]! ^= 1;
+    await assert.rejects(engine.importModel(broken), refuses('CORRUPT', /checksum|crc/i));
+    await assert.rejects(engine.importModel(file.subarray(0, file.length - 1)), refuses('CORRUPT', /bytes/));
+    await assert.rejects(engine.look('longer than the context of this model'), refuses('BAD_INPUT', /1 to 24/));
+    await assert.rejects(engine.lens(9), refuses('BAD_INPUT', /run a text first/));
+    assert.ok((await engine.evaluate('Still there.')).loss > 0);
+});
+
+test('a run that diverges says where, after what it did', async (t) => {
+    const engine = await open(t);
+    const events: RunEvent[] = [];
+    const run = await engine.train({ corpus, settings: { ...small, steps: 200, lr: 900, clip: 0 }, onEvent: (event) => events.push(event) });
+    await assert.rejects(run.done, refuses('DIVERGED', /first bad tensor/));
+    assert.ok(lossesOf(events).length > 0);
+    assert.ok((await engine.probe(20, 64)).gflops > 0);
+});
