@@ -241,9 +241,16 @@ pt_status pt_trainer_poll(pt_trainer *t, pt_error *err)
 void pt_trainer_stop(pt_trainer *t) { t->stopping = true; }
 void pt_trainer_request_save(pt_trainer *t) { t->save_asked = t->saver != NULL; }
 
+/* Nothing left to do; a checkpoint that was asked for may have been the last thing done. */
+static bool is_over(const pt_trainer *t)
+{
+    bool enough = t->stopping || t->step >= t->options.steps;
+    return t->phase == PHASE_DONE || (t->phase == PHASE_DUE && !t->due && enough);
+}
+
 pt_status pt_trainer_continue(pt_trainer *t, int64_t steps, pt_error *err)
 {
-    if (t->phase != PHASE_DONE)
+    if (!is_over(t))
         return pt_fail(err, PT_BAD_INPUT,
                        "the run is not over: stop it before it can be continued");
     if (steps <= t->step)
