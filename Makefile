@@ -351,11 +351,12 @@ WASM_MODULES := $(WASM_SHIPPED) wasm64-threads scalar
 WASM_FILES := $(shell grep -lE '^.include "base/(fs|fs_calls|atomic_file|append_file)\.h"' $(SRC))
 WASM_SRC := $(filter-out $(filter-out %/probe.c %/memory.c,$(wildcard src/bench/*.c)) %_test.c src/cli/% src/device/fake/% src/base/fs% \
               src/base/atomic_file.c src/base/append_file.c %/platform_posix.c $(WASM_FILES),$(SRC))
-WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -O3 -mbulk-memory -fno-math-errno \
-              -fno-trapping-math -ffp-contract=off $(WARN)
+WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -mbulk-memory -fno-math-errno \
+              -fno-trapping-math -ffp-contract=off -DPT_CPU_DEVICE_ONLY=1 $(WARN)
 WASM_KERNELS_wasm := -msimd128 -DPT_ISA=wasm -DPT_ISA_wasm=1
 WASM_KERNELS_relaxed := -msimd128 -mrelaxed-simd -DPT_ISA=wasm_relaxed -DPT_ISA_wasm=1
 WASM_KERNELS_scalar := -DPT_ISA=wasm
+WASM_KERNEL_OPT := -O3 # everything else: -Oz, because modules travel
 WASM_SHARED := --shared-memory --export=__wasm_init_tls --export=__stack_pointer
 # target: its flags; module: target, kernels, how to link
 WASM_TARGET_w32 := --target=wasm32
@@ -371,19 +372,21 @@ WASM_MODULE_wasm64-threads := w64t wasm -mwasm64 $(WASM_SHARED) --max-memory=171
 WASM_MODULE_wasm64-relaxed := w64r relaxed -mwasm64 $(WASM_SHARED) --max-memory=17179869184
 
 wasm_obj = $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.o,$(filter-out %_ref.c %_cpu.c,$(WASM_SRC))) \
-           $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.f32.o,$(REF)) $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.f64.o,$(REF)) \
+           $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.f32.o,$(REF)) \
            $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.$(2).o,$(CPU))
 WASM_COMPILE = @mkdir -p $(@D) && echo "wasm $(patsubst $(WASM_OUT)/obj/%,%,$@)" && \
                $(WASM_CC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
+define wasm_kernel_rule
+$(WASM_OUT)/obj/$(1)/%_cpu.$(2).o: %_cpu.c
+	$$(WASM_COMPILE) $$(WASM_KERNEL_OPT) $(WASM_TARGET_$(1)) $$(WASM_KERNELS_$(2))
+
+endef
 define wasm_target_rules
 $(WASM_OUT)/obj/$(1)/%_ref.f32.o: %_ref.c
-	$$(WASM_COMPILE) $(WASM_TARGET_$(1)) -DPT_REAL=float -DPT_REAL_SUFFIX=f32
-$(WASM_OUT)/obj/$(1)/%_ref.f64.o: %_ref.c
-	$$(WASM_COMPILE) $(WASM_TARGET_$(1)) -DPT_REAL=double -DPT_REAL_SUFFIX=f64
-$(foreach k,wasm relaxed scalar,$(WASM_OUT)/obj/$(1)/%_cpu.$(k).o): %_cpu.c
-	$$(WASM_COMPILE) $(WASM_TARGET_$(1)) $$(WASM_KERNELS_$$(patsubst .%,%,$$(suffix $$(basename $$@))))
+	$$(WASM_COMPILE) -Oz $(WASM_TARGET_$(1)) -DPT_REAL=float -DPT_REAL_SUFFIX=f32
+$(foreach k,wasm relaxed scalar,$(call wasm_kernel_rule,$(1),$(k)))
 $(WASM_OUT)/obj/$(1)/%.o: %.c
-	$$(WASM_COMPILE) $(WASM_TARGET_$(1))
+	$$(WASM_COMPILE) -Oz $(WASM_TARGET_$(1))
 endef
 $(foreach t,w32 w32t w32r w64t w64r,$(eval $(call wasm_target_rules,$(t))))
 define wasm_module_rule

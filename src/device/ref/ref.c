@@ -18,8 +18,15 @@ typedef struct ref_device {
 
 #define BACKWARD_0(name, suffix) NULL
 #define BACKWARD_1(name, suffix) pt_##name##_bwd_ref_##suffix
-#define PT_OP(name, tensors, backward, cpu, formula) \
-    {pt_##name##_fwd_ref_f32, BACKWARD_##backward(name, f32)},
+/* What the cpu device replaces is left out where only that device is built: WebAssembly modules travel. */
+#define KERNELS_0(name, backward) {pt_##name##_fwd_ref_f32, BACKWARD_##backward(name, f32)},
+#if defined(PT_CPU_DEVICE_ONLY)
+#define KERNELS_1(name, backward) {NULL, NULL},
+#else
+#define KERNELS_1(name, backward) KERNELS_0(name, backward)
+#endif
+#define KERNELS_2(name, backward) KERNELS_1(name, backward)
+#define PT_OP(name, tensors, backward, cpu, formula) KERNELS_##cpu(name, backward)
 const pt_kernel_table pt_ref_table_f32 = {{
 #include "tensor/ops.def"
 }};

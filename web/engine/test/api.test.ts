@@ -108,7 +108,7 @@ test('checkpoints come in pieces, and a run can be saved while it works', async 
     const whole = new FileParts();
     for (const chunk of chunks) whole.add(chunk);
     assert.ok(chunks.length > 4);
-    assert.deepEqual(whole.bytes(), await run.save());
+    assert.ok(Buffer.from(parts(whole.bytes()).body).equals(parts(await run.save()).body));
     const info = await engine.importModel(early);
     assert.ok(info.step < 60);
     assert.equal(info.dtype, 'f32');
@@ -152,8 +152,9 @@ test('sampling streams, tells probabilities, and can be broken off', async (t) =
     for await (const token of engine.sample({ tokens: 1_000_000 }, { signal: stop.signal })) {
         void token;
         if (++n === 10) stop.abort();
+        if (n > 1000) break;
     }
-    assert.ok(n >= 10 && n < 1_000_000);
+    assert.ok(n >= 10 && n <= 1000, `${n} tokens after it was aborted`);
     assert.ok((await engine.evaluate('And it still answers.')).loss > 0);
 });
 
@@ -178,7 +179,7 @@ test('looking inside: attention is causal, the last lens is what sampling draws 
     assert.deepEqual(top![T - 1]!.map((l) => l.id), next!.top!.map((l) => l.id));
     assert.ok(Math.abs(top![T - 1]![0]!.p - next!.p) < 1e-6);
     const both = await Promise.all([engine.lens(0), engine.attention(1), engine.lens(1)]);
-    assert.deepEqual(both.map((b) => ('values' in b ? b.values.length : b.length)), [T * 256, 3 * T * T, T * 256]);
+    assert.deepEqual(both.map((b) => (b instanceof Float32Array ? b.length : b.values.length)), [T * 256, 3 * T * T, T * 256]);
 });
 
 test('bad input gets one sentence and harms nothing', async (t) => {
