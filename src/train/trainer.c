@@ -260,7 +260,8 @@ pt_status pt_trainer_continue(pt_trainer *t, int64_t steps, pt_error *err)
     options.steps = steps;
     pt_status s = pt_train_options_check(&options, err);
     if (s) return s;
-    t->options.steps = t->schedule.steps = steps;
+    t->options.steps = steps;
+    t->schedule = pt_train_options_schedule(&t->options);
     t->stopping = false;
     t->due = 0;
     t->phase = PHASE_DUE;

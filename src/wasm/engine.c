@@ -257,27 +257,13 @@ static pt_status allocate_lab(pt_engine *e, pt_error *err)
     return s == PT_OK ? pt_lab_bind(e->lab, &e->lab_plan, err) : s;
 }
 
-static pt_status load_param(void *ctx, int64_t index, const float *w, const float *m,
-                            const float *v, pt_error *err)
-{
-    return pt_trainer_load(ctx, index, w, m, v, err);
-}
-
-static pt_status resume(pt_engine *e, pt_error *err)
-{
-    const pt_params *params = &pt_trainer_model(e->trainer)->params;
-    pt_status s = pt_tinygpt_visit(e->file, params, true, load_param, e->trainer, err);
-    if (s == PT_OK) pt_trainer_set_step(e->trainer, pt_tinygpt_get(e->file)->step);
-    return s;
-}
-
 static pt_status begin_run(pt_engine *e, const pt_run_settings *o, pt_error *err)
 {
     pt_status s = plan_run(e, o, e->corpus, err);
     if (s == PT_OK) s = check_room(e, err);
     if (s == PT_OK) s = pt_trainer_begin(e->trainer, pt_device_cpu_pool(e->device), err);
     if (s == PT_OK) s = allocate_lab(e, err);
-    if (s == PT_OK && o->resume) s = resume(e, err);
+    if (s == PT_OK && o->resume) s = pt_trainer_restore(e->trainer, e->file, err);
     return s;
 }
 

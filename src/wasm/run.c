@@ -24,6 +24,18 @@ static pt_status on_step(void *ctx, const pt_step_report *r, pt_error *err)
     return PT_OK;
 }
 
+static pt_status on_spiked(void *ctx, const pt_spike_report *r, pt_error *err)
+{
+    (void)err;
+    pt_engine *e = ctx;
+    begin_event(e, "spiked", r->step);
+    pt_json_double(&e->events, "loss", r->loss);
+    pt_json_double(&e->events, "limit", r->limit);
+    pt_json_string(&e->events, "did", pt_on_spike_name(r->did));
+    pt_json_end_object(&e->events);
+    return PT_OK;
+}
+
 static pt_status on_evaluated(void *ctx, int64_t step, double val_loss, pt_error *err)
 {
     (void)err;
@@ -88,6 +100,7 @@ pt_train_events pt_engine_events(pt_engine *e)
 {
     return (pt_train_events){.ctx = e,
                              .step = on_step,
+                             .spiked = on_spiked,
                              .evaluated = on_evaluated,
                              .sampled = on_sampled,
                              .save_begin = on_save_begin,

@@ -75,7 +75,7 @@ static pt_status read_fields(const pt_json *json, const field *fields, int n, pt
 
 /* The settings that are words. */
 typedef struct words {
-    const pt_json *preset, *schedule, *recompute, *init, *prompt;
+    const pt_json *preset, *schedule, *decay_shape, *on_spike, *recompute, *init, *prompt;
 } words;
 
 static pt_status take_preset(const pt_json *name, pt_run_settings *o, pt_error *err)
@@ -97,6 +97,10 @@ static pt_status take_words(const words *w, pt_run_settings *o, pt_error *err)
         {"none", PT_RECOMPUTE_NONE}, {"cheap", PT_RECOMPUTE_CHEAP}, {"block", PT_RECOMPUTE_BLOCK}};
     if (w->schedule && !pt_schedule_from_name(w->schedule->text, &o->train.schedule))
         return pt_fail(err, PT_BAD_INPUT, "there is no schedule '%.40s'", w->schedule->text);
+    if (w->decay_shape && !pt_decay_shape_from_name(w->decay_shape->text, &o->train.decay_shape))
+        return pt_fail(err, PT_BAD_INPUT, "there is no decayShape '%.40s'", w->decay_shape->text);
+    if (w->on_spike && !pt_on_spike_from_name(w->on_spike->text, &o->train.on_spike))
+        return pt_fail(err, PT_BAD_INPUT, "onSpike can not be '%.40s'", w->on_spike->text);
     bool known = !w->recompute;
     for (size_t i = 0; !known && i < sizeof recompute / sizeof recompute[0]; i++) {
         known = strcmp(w->recompute->text, recompute[i].name) == 0;
@@ -139,6 +143,9 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         {"minLr", FIELD_REAL, &t->min_lr},
         {"warmup", FIELD_COUNT, &t->warmup},
         {"schedule", FIELD_TEXT, &w.schedule},
+        {"decaySteps", FIELD_COUNT, &t->decay_steps},
+        {"decayShape", FIELD_TEXT, &w.decay_shape},
+        {"onSpike", FIELD_TEXT, &w.on_spike},
         {"beta1", FIELD_REAL, &t->beta1},
         {"beta2", FIELD_REAL, &t->beta2},
         {"eps", FIELD_REAL, &t->eps},

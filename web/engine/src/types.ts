@@ -30,7 +30,12 @@ export interface RunSettings extends ModelSettings {
     lr?: number;
     minLr?: number;
     warmup?: number;
-    schedule?: 'constant' | 'cosine';
+    schedule?: 'constant' | 'cosine' | 'wsd';
+    /** Of wsd: steps of falling rate at the end (0: a tenth), and their shape. */
+    decaySteps?: number;
+    decayShape?: '1-sqrt' | 'linear' | 'cosine';
+    /** When a step's loss is a spike; there is no rollback here. */
+    onSpike?: 'off' | 'warn' | 'skip' | 'stop';
     beta1?: number;
     beta2?: number;
     eps?: number;
@@ -54,7 +59,8 @@ export interface RunSettings extends ModelSettings {
     inspect?: boolean;
     /** Of a plan without a corpus (1 MiB). */
     corpusBytes?: number;
-    /** Begin with the weights, moments and step of the imported file, and with its model's sizes. */
+    /** Go on where the imported file's run stood: its model's sizes, weights, moments, step and losses. The seed and the
+     * samples per step must be its own. */
     resume?: boolean;
 }
 
@@ -136,6 +142,7 @@ export type RunEvent =
           /** 0 while unknown. */
           tokensPerSecond: number;
       }
+    | { type: 'spiked'; step: number; loss: number; limit: number; did: string }
     | { type: 'evaluated'; step: number; loss: number }
     | { type: 'sampled'; step: number; text: string }
     | { type: 'saving'; step: number }
