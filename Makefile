@@ -353,7 +353,7 @@ WASM_OUT := $(BUILD)/wasm
 WASM_SHIPPED := wasm32 wasm32-threads wasm32-relaxed wasm64-relaxed
 WASM_MODULES := $(WASM_SHIPPED) wasm64-threads scalar
 WASM_FILES := $(shell grep -lE '^.include "base/(fs|fs_calls|atomic_file|append_file)\.h"' $(SRC))
-WASM_SRC := $(filter-out $(filter-out %/probe.c %/memory.c,$(wildcard src/bench/*.c)) %_test.c src/cli/% src/device/fake/% src/base/fs% \
+WASM_SRC := $(filter-out $(filter-out %/probe.c %/memory.c,$(wildcard src/bench/*.c)) %_test.c src/api/% src/cli/% src/factory/% src/device/fake/% src/base/fs% \
               src/base/atomic_file.c src/base/append_file.c %/platform_posix.c $(WASM_FILES),$(SRC))
 WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -mbulk-memory -fno-math-errno \
               -fno-trapping-math -ffp-contract=off -DPT_CPU_DEVICE_ONLY=1 $(WARN)

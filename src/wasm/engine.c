@@ -204,7 +204,7 @@ static pt_status plan_run(pt_engine *e, const pt_run_settings *o, const uint8_t 
                             .options = o->train,
                             .corpus = corpus,
                             .corpus_bytes = o->corpus_bytes,
-                            .corpus_in_memory = true,
+                            .corpus_memory = o->corpus_bytes,
                             .events = pt_engine_events(e)};
     pt_status s = pt_trainer_new(&e->trainer, e->device, &desc, err);
     if (s) return s;

@@ -98,7 +98,8 @@ pt_status pt_engine_evaluate(pt_engine *e, const char *text, int64_t n, pt_error
     if (!lab->text)
         return pt_fail(err, PT_NO_MEMORY, "no memory for a text of %lld bytes", (long long)n);
     memcpy(lab->text, text, (size_t)n);
-    s = pt_text_score_begin(&lab->score, lab->scorer, lab->model, lab->text, n, err);
+    s = pt_text_score_begin(&lab->score, lab->scorer, lab->model, pt_tokens_of_bytes(lab->text, n),
+                            err);
     lab->scoring = s == PT_OK;
     return s;
 }
@@ -119,7 +120,7 @@ pt_status pt_engine_evaluate_poll(pt_engine *e, double ms, pt_error *err)
     pt_json_begin_object(&w, NULL);
     if (s == PT_PENDING) {
         pt_json_i64(&w, "done", total->n_targets);
-        pt_json_i64(&w, "total", lab->score.n - 1);
+        pt_json_i64(&w, "total", lab->score.text.n - 1);
     } else {
         pt_json_i64(&w, "tokens", total->n_targets);
         pt_json_double(&w, "loss", pt_score_loss(total));
