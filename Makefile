@@ -355,6 +355,7 @@ WASM_MODULES := $(WASM_SHIPPED) wasm64-threads scalar
 WASM_FILES := $(shell grep -lE '^.include "base/(fs|fs_calls|atomic_file|append_file)\.h"' $(SRC))
 WASM_SRC := $(filter-out $(filter-out %/probe.c %/memory.c,$(wildcard src/bench/*.c)) %_test.c src/api/% src/cli/% src/factory/% src/device/fake/% src/base/fs% \
               src/base/atomic_file.c src/base/append_file.c %/platform_posix.c $(WASM_FILES),$(SRC))
+WASM_CPU := $(filter-out %_selftest_cpu.c src/device/cpu/gemm_bf16%,$(CPU))
 WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -mbulk-memory -fno-math-errno \
               -fno-trapping-math -ffp-contract=off -DPT_CPU_DEVICE_ONLY=1 $(WARN)
 WASM_KERNELS_wasm := -msimd128 -DPT_ISA=wasm -DPT_ISA_wasm=1
@@ -377,7 +378,7 @@ WASM_MODULE_wasm64-relaxed := w64r relaxed -mwasm64 $(WASM_SHARED) --max-memory=
 
 wasm_obj = $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.o,$(filter-out %_ref.c %_cpu.c,$(WASM_SRC))) \
            $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.f32.o,$(REF)) \
-           $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.$(2).o,$(CPU))
+           $(patsubst %.c,$(WASM_OUT)/obj/$(1)/%.$(2).o,$(WASM_CPU))
 WASM_COMPILE = @mkdir -p $(@D) && echo "wasm $(patsubst $(WASM_OUT)/obj/%,%,$@)" && \
                $(WASM_CC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
 define wasm_kernel_rule

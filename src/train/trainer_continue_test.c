@@ -123,11 +123,11 @@ TEST(a_run_that_is_over_is_saved_again_and_stays_over)
     outcome o;
     open_run(&o, "cpu", 3, 1, true);
     finish(&o);
-    CHECK_INT(o.saves, 1);
+    int64_t before = o.saves;
     CHECK_INT(pt_trainer_poll(o.trainer, &err), PT_OK);
     pt_trainer_request_save(o.trainer);
     finish(&o);
-    CHECK_INT(o.saves, 2);
+    CHECK_INT(o.saves, before + 1);
     CHECK_INT(o.steps, 3);
     check_file(&o, 3);
     close_run(&o);
