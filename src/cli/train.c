@@ -240,7 +240,8 @@ static pt_status open_events(train_verb *v, pt_error *err)
     const pt_train_options *o = &v->args.train;
     int64_t tokens = o->batch * o->accum * (o->ctx ? o->ctx : v->args.model.ctx);
     if (v->args.no_tensorboard) return PT_OK;
-    return pt_run_events_open(&v->events, v->args.out, pt_trainer_step(v->trainer), tokens, err);
+    return pt_run_events_open(&v->events, v->args.out, v->args.previous != NULL,
+                              pt_trainer_step(v->trainer), tokens, err);
 }
 
 static void greet(const train_verb *v)
