@@ -26,7 +26,7 @@ static double noise(uint64_t i)
 
 static void new_run(int64_t n)
 {
-    run = (pt_run){.steps = steps, .n_steps = n, .vals = vals, .how = "finished"};
+    run = (pt_run){.steps = steps, .n_steps = n, .vals = vals, .how = "finished", .status = "OK"};
     for (int64_t i = 0; i < n; i++) steps[i] = (pt_run_step){.step = i + 1, .loss = 2};
 }
 
@@ -107,6 +107,7 @@ TEST(diverged)
     CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "step 8") != NULL);
     new_run(20);
     run.how = "step 21 went to infinity or NaN; first bad tensor: x";
+    run.status = "DIVERGED";
     CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "bad tensor") != NULL);
 }
 
@@ -154,24 +155,6 @@ TEST(smoothing_keeps_levels_and_lags_behind_nothing)
     pt_smooth(y, 5, out);
     CHECK(pt_is_nan(out[0]) && pt_is_nan(out[4]));
     pt_smooth(y, 0, out);
-}
-
-TEST(spikes)
-{
-    int64_t at[4];
-    new_run(2000);
-    fall(2, 10, 0.1);
-    CHECK_INT(pt_find_spikes(&run, at, 4), 0);
-    steps[700].loss += 2;
-    steps[701].loss += 1;
-    steps[1500].loss += 2;
-    steps[3].loss += 50; /* too early to tell */
-    CHECK_INT(pt_find_spikes(&run, at, 4), 2);
-    CHECK_INT(at[0], 700);
-    CHECK_INT(at[1], 1500);
-    CHECK_INT(pt_find_spikes(&run, at, 1), 2); /* counted, not stored */
-    steps[1200].loss = PT_NAN;
-    CHECK_INT(pt_find_spikes(&run, at, 4), 2);
 }
 
 PT_TEST_MAIN
