@@ -93,6 +93,26 @@ TEST(runs_are_listed_and_sorted)
     check_refused(RUN("runs", first, "--sort", "beauty"), 2, "speed");
 }
 
+TEST(a_diverged_run_says_so_everywhere)
+{
+    two_runs();
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", in_folder("bad"));
+    check_refused(RUN("train", "--preset", "tiny", "--corpus", text_file(), "--steps", "8",
+                      "--batch", "2", "--lr", "1000", "--clip", "0", "--out", folder),
+                  9, "infinity or NaN");
+    result *r = RUN("runs", folder);
+    CHECK(strstr(r->out, "diverged  diverged\n") != NULL); /* how it ended, and the verdict */
+    r = RUN("runs", folder, "--json");
+    CHECK(strstr(r->out, "\"ended\":\"diverged\",\"verdict\":\"diverged\"") != NULL);
+    CHECK_INT(RUN("report", folder)->code, 0);
+    snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "/report.html");
+    static char page[1 << 17];
+    CHECK(read_whole(folder, page, sizeof page) > 5000);
+    CHECK(strstr(page, "state diverged") && strstr(page, "<h2 id=\"verdict\">Diverged<"));
+    CHECK(strstr(page, "first bad tensor") != NULL);
+}
+
 TEST(two_runs_are_compared)
 {
     two_runs();

@@ -331,8 +331,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     runs_verb v = {.sort = "started"};
     bool done = false;
     pt_option options[] = {
-        {"sort", PT_OPTION_TEXT, &v.sort, "KEY",
-         "started (the newest first), name, val, speed, steps or params", "started", false},
+        {"sort", PT_OPTION_TEXT, &v.sort, "started|name|val|speed|steps|params",
+         "the newest, lowest or largest first", "started", false},
         {"json", PT_OPTION_SWITCH, &v.json, NULL, "one JSON object on stdout", NULL, false},
         {"no-index", PT_OPTION_SWITCH, &v.no_index, NULL, "read every run anew", NULL, false},
     };

@@ -48,12 +48,13 @@ static void catch_signals(void)
     signal(SIGXFSZ, SIG_IGN); /* a file too large for ulimit -f is an error of the write */
 }
 
-static pt_status interrupted(pt_error *err)
+/* The status of a run that was asked to end, else OK. */
+static pt_status interruption(void)
 {
-    pt_status s = interrupt_signal == SIGTERM  ? PT_TERMINATED
-                  : interrupt_signal == SIGHUP ? PT_HUNG_UP
-                                               : PT_INTERRUPTED;
-    return pt_fail(err, s, "stopped by a signal; what was trained is saved");
+    return !interrupts                   ? PT_OK
+           : interrupt_signal == SIGTERM ? PT_TERMINATED
+           : interrupt_signal == SIGHUP  ? PT_HUNG_UP
+                                         : PT_INTERRUPTED;
 }
 
 /* ---- events ---- */
@@ -240,7 +241,8 @@ static pt_status open_events(train_verb *v, pt_error *err)
     const pt_train_options *o = &v->args.train;
     int64_t tokens = o->batch * o->accum * (o->ctx ? o->ctx : v->args.model.ctx);
     if (v->args.no_tensorboard) return PT_OK;
-    return pt_run_events_open(&v->events, v->args.out, pt_trainer_step(v->trainer), tokens, err);
+    return pt_run_events_open(&v->events, v->args.out, v->args.previous != NULL,
+                              pt_trainer_step(v->trainer), tokens, err);
 }
 
 static void greet(const train_verb *v)
@@ -329,14 +331,17 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     if (!v->args.quiet) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
     s = loop(v, err);
-    const char *how = s ? (err ? err->message : "failed") : interrupts ? "stopped" : "finished";
-    pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), how, s ? NULL : err);
+    pt_status stopped = interruption();
+    const char *how = s ? (err ? err->message : "failed") : stopped ? "stopped" : "finished";
+    pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), s ? s : stopped, how,
+                                      s ? NULL : err);
     pt_error no_report = {0};
     if (end == PT_OK && pt_report_put(v->args.out, NULL, &no_report))
         pt_say("no report: %s\n", no_report.message);
     if (s == PT_OK) s = end;
     if (s == PT_OK && v->args.json) s = print_result(v, err);
-    if (s == PT_OK && interrupts) return interrupted(err);
+    if (s == PT_OK && stopped)
+        return pt_fail(err, stopped, "stopped by a signal; what was trained is saved");
     if (s == PT_OK && !v->args.quiet) say_done(v);
     return s;
 }

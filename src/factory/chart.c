@@ -200,7 +200,7 @@ static void put_axes(drawing *d, double x_step, double y_step)
                          "<text class=\"x\" x=\"%.2f%%\" y=\"100%%\" dy=\"1.5em\">%s</text>\n",
                          100 * at(d->x, v), text);
     }
-    pt_strbuf_puts(d->out, "<text class=\"unit\" x=\"-3.6em\" y=\"-1.1em\">");
+    pt_strbuf_puts(d->out, "<text class=\"unit\" x=\"-3.6em\" y=\"-1.7em\">");
     pt_html_text(d->out, d->chart->unit);
     pt_strbuf_puts(
         d->out, "</text><text class=\"unit end\" x=\"100%\" y=\"100%\" dy=\"2.9em\">step</text>\n");
@@ -214,7 +214,7 @@ static void put_marks(drawing *d)
         pt_strbuf_printf(
             d->out,
             "<g><title>%s at step %.0f</title><line class=\"mark\" x1=\"%.2f%%\" x2=\"%.2f%%\" "
-            "y1=\"0\" y2=\"100%%\"/><text class=\"x\" x=\"%.2f%%\" y=\"0\" dy=\"-.35em\">%s"
+            "y1=\"0\" y2=\"100%%\"/><text class=\"x sign\" x=\"%.2f%%\" y=\"0\" dy=\"-.35em\">%s"
             "</text></g>\n",
             c->marks[i].name, c->marks[i].x, x, x, x, c->marks[i].sign);
     }

@@ -1,7 +1,8 @@
-/* What is computed from a run's steps. SPDX-License-Identifier: MIT */
+/* Smoothing. SPDX-License-Identifier: MIT */
 #include "factory/curve.h"
 
 #include "base/maths.h"
+#include "base/mem.h"
 
 typedef struct average {
     double sum, weight;
@@ -28,27 +29,4 @@ void pt_smooth(const double *values, int64_t n, double *out)
     average forwards = {0}, backwards = {0};
     for (int64_t i = 0; i < n; i++) out[i] = take(&forwards, values[i], keep_at(i, n));
     for (int64_t i = n - 1; i >= 0; i--) out[i] = take(&backwards, out[i], keep_at(i, n));
-}
-
-int64_t pt_find_spikes(const pt_run *run, int64_t *out, int64_t cap)
-{
-    double recent[PT_SPIKE_WINDOW] = {0};
-    int64_t n = 0, seen = 0;
-    for (int64_t i = 0; i < run->n_steps; i++) {
-        double loss = run->steps[i].loss, highest = recent[0], change = 0;
-        if (!pt_is_finite(loss)) continue;
-        for (int k = 1; k < PT_SPIKE_WINDOW && seen >= PT_SPIKE_WINDOW; k++) {
-            double a = recent[(seen + k - 1) % PT_SPIKE_WINDOW],
-                   b = recent[(seen + k) % PT_SPIKE_WINDOW];
-            change += pt_fabs(b - a) / (PT_SPIKE_WINDOW - 1);
-            highest = a > highest ? a : b > highest ? b : highest;
-        }
-        double margin = 8 * change > 0.05 ? 8 * change : 0.05;
-        if (seen >= PT_SPIKE_WINDOW && loss > highest + margin) {
-            if (n < cap) out[n] = i;
-            n++;
-        }
-        recent[seen++ % PT_SPIKE_WINDOW] = loss;
-    }
-    return n;
 }

@@ -4,7 +4,6 @@
 #include "base/human.h"
 #include "base/maths.h"
 #include "base/version.h"
-#include "factory/curve.h"
 #include "factory/html.h"
 #include "factory/report_internal.h"
 #include "factory/verdict.h"
@@ -40,8 +39,7 @@ static void put_title(pt_report_page *p)
         pt_strbuf_puts(p->out, ", ");
     }
     if (run->params) pt_strbuf_printf(p->out, "%s parameters", pt_grouped(run->params, n));
-    int64_t done = run->n_steps ? run->steps[run->n_steps - 1].step : 0;
-    pt_strbuf_printf(p->out, ", step %s", pt_grouped(done, n));
+    pt_strbuf_printf(p->out, ", step %s", pt_grouped(pt_run_last_step(run), n));
     if (run->total_steps) pt_strbuf_printf(p->out, " of %s", pt_grouped(run->total_steps, n));
     if (strlen(run->started) >= 10) {
         pt_format(day, sizeof day, "%.10s", run->started);
@@ -134,7 +132,6 @@ static pt_status prepare(pt_report_page *p, pt_error *err)
     if (!p->x || !p->smooth || !p->column)
         return pt_fail(err, PT_NO_MEMORY, "no memory for the report");
     for (int64_t i = 0; i < run->n_steps; i++) p->x[i] = (double)run->steps[i].step;
-    p->n_spikes = pt_find_spikes(run, p->spikes, PT_REPORT_SPIKES);
     pt_status s = pt_config_list(run->json, &p->arena, &p->config, &p->n_config, err);
     const char *tokenizer = pt_config_value(p->config, p->n_config, "corpus.tokenizer");
     p->unit = tokenizer && strcmp(tokenizer, "bytes") == 0 ? "nats per byte" : "nats per token";

@@ -8,7 +8,7 @@
 #include "factory/html.h"
 
 #define TABLE_ROWS 200
-#define MAX_MARKS (PT_REPORT_SPIKES + 40)
+#define MAX_MARKS 80
 
 typedef struct column {
     const char *name;
@@ -57,23 +57,32 @@ static void begin_figure(pt_report_page *p, const char *title, bool wide)
 
 /* ---- loss ---- */
 
-static int64_t collect_marks(const pt_report_page *p, pt_chart_mark marks[MAX_MARKS])
+static int64_t mark_spikes(const pt_run *run, pt_chart_mark marks[MAX_MARKS])
 {
-    const pt_run *run = p->run;
-    int64_t n = 0, shown = pt_min_i64(p->n_spikes, PT_REPORT_SPIKES);
-    for (int64_t i = 0; i < shown; i++)
-        marks[n++] = (pt_chart_mark){p->x[p->spikes[i]], "▲", "spike"};
-    for (int64_t i = 0; i < run->n_events && n < MAX_MARKS; i++) {
+    int64_t n = 0;
+    for (int64_t i = run->n_steps - 1; i >= 0 && n < MAX_MARKS / 2; i--)
+        if (run->steps[i].spike)
+            marks[n++] = (pt_chart_mark){(double)run->steps[i].step, "▲", "spike"};
+    return n;
+}
+
+/* The newest spikes, how it ended, and where it went on, unless it later went back to that step or before it. */
+static int64_t collect_marks(const pt_run *run, pt_chart_mark marks[MAX_MARKS])
+{
+    int64_t n = mark_spikes(run, marks), before = pt_run_last_step(run) + 1;
+    const char *state = pt_run_state(run);
+    if (*run->how && strcmp(state, "finished") != 0) {
+        const char *sign = strcmp(state, "stopped") == 0 ? "■" : "✕";
+        before = pt_run_last_step(run);
+        marks[n++] = (pt_chart_mark){(double)before, sign, state};
+    }
+    for (int64_t i = run->n_events - 1; i >= 0 && n < MAX_MARKS; i--) {
         const pt_run_event *e = &run->events[i];
-        if (e->kind == PT_RUN_RESUMED)
-            marks[n++] = (pt_chart_mark){(double)e->step, "↻", "resumed"};
-        if (e->kind == PT_RUN_ROLLED_BACK)
-            marks[n++] = (pt_chart_mark){(double)e->step, "↶", "rolled back"};
-        if (e->kind != PT_RUN_ENDED || strcmp(e->text, "finished") == 0) continue;
-        if (i + 1 < run->n_events && e[1].kind == PT_RUN_RESUMED) continue; /* one mark for both */
-        bool stopped = strcmp(e->text, "stopped") == 0;
-        marks[n++] =
-            (pt_chart_mark){(double)e->step, stopped ? "■" : "✕", stopped ? "stopped" : "failed"};
+        if (e->to < 0 || e->to >= before) continue;
+        before = e->to;
+        bool resumed = e->kind == PT_RUN_RESUMED;
+        marks[n++] = (pt_chart_mark){(double)e->to, resumed ? "↻" : "↶",
+                                     resumed ? "resumed" : "rolled back"};
     }
     return n;
 }
@@ -121,7 +130,7 @@ static pt_status loss_chart(pt_report_page *p, pt_error *err)
                       .baseline = ln_v,
                       .baseline_name = baseline,
                       .marks = marks,
-                      .n_marks = collect_marks(p, marks)};
+                      .n_marks = collect_marks(run, marks)};
     begin_figure(p, "Loss", true);
     pt_status s = pt_chart_write(p->out, &chart, err);
     put_table(p->out, "Validation loss", vx, n_vals, &(column){"loss", vy, 6}, 1);

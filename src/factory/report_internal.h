@@ -5,8 +5,6 @@
 #include "factory/report.h"
 #include "factory/run_config.h"
 
-#define PT_REPORT_SPIKES 40 /* marked in the charts */
-
 typedef struct pt_report_page {
     pt_strbuf *out;
     const pt_run *run;
@@ -15,8 +13,7 @@ typedef struct pt_report_page {
     pt_arena arena;
     pt_config_entry *config;
     int64_t n_config;
-    double *x, *smooth, *column;                /* [n_steps]: steps, the smoothed loss, scratch */
-    int64_t spikes[PT_REPORT_SPIKES], n_spikes; /* n_spikes may be larger */
+    double *x, *smooth, *column; /* [n_steps]: steps, the smoothed loss, scratch */
 } pt_report_page;
 
 extern const char *const pt_report_style[]; /* pieces, NULL at the end */

@@ -34,55 +34,78 @@ void pt_report_samples(pt_report_page *page)
     pt_strbuf_puts(out, "</ol></section>\n");
 }
 
-static void put_event(pt_strbuf *out, int64_t step, double t, const char *what, const char *text)
+/* ---- what happened ---- */
+
+static void say_spike(pt_strbuf *out, const pt_run_event *e)
 {
-    char when[32] = "";
-    if (t > 0 && t < 1e11) pt_clock_iso((int64_t)(t * 1000), when);
-    if (when[0]) pt_format(when + 19, 2, "Z"); /* without milliseconds */
-    if (when[0]) when[10] = ' ';
-    pt_strbuf_printf(out, "<tr><th scope=\"row\">%lld</th><td>%s", (long long)step, what);
-    pt_html_text(out, text);
-    pt_strbuf_printf(out, "</td><td>%s</td></tr>\n", when);
+    static const struct {
+        const char *did, *says;
+    } words[] = {{"warn", "noted"},
+                 {"skip", "the step was left out"},
+                 {"stop", "the run stopped before it"},
+                 {"rollback", "the run went back"}};
+    const char *says = e->text;
+    for (int i = 0; i < 4; i++)
+        if (strcmp(e->text, words[i].did) == 0) says = words[i].says;
+    if (*e->bad) pt_strbuf_printf(out, "infinity or NaN, first in %s; ", e->bad);
+    else if (!pt_is_finite(e->loss)) pt_strbuf_puts(out, "infinite loss; ");
+    else pt_strbuf_printf(out, "spike: loss %.4f, above %.4f; ", e->loss, e->limit);
+    pt_strbuf_puts(out, says);
 }
 
-static void put_spikes(pt_report_page *page)
+static void say(pt_strbuf *out, const pt_run_event *e)
 {
-    char what[96];
-    int64_t shown = pt_min_i64(page->n_spikes, PT_REPORT_SPIKES);
-    for (int64_t i = 0; i < shown; i++) {
-        const pt_run_step *s = &page->run->steps[page->spikes[i]];
-        pt_format(what, sizeof what, "▲ spike: loss %.4f, gradient norm %.3g", s->loss,
-                  s->grad_norm);
-        put_event(page->out, s->step, PT_NAN, what, "");
+    static const char *const signs[] = {
+        [PT_RUN_SAVED] = "saved",       [PT_RUN_REFUSED] = "✕ checkpoint could not be used: ",
+        [PT_RUN_RESUMED] = "↻ resumed", [PT_RUN_ROLLED_BACK] = "↶ rolled back to step ",
+        [PT_RUN_SPIKED] = "▲ ",         [PT_RUN_ENDED] = "ended: "};
+    pt_strbuf_puts(out, signs[e->kind]);
+    switch (e->kind) {
+    case PT_RUN_SPIKED: say_spike(out, e); break;
+    case PT_RUN_RESUMED: pt_strbuf_puts(out, e->to ? "" : " from the start"); break;
+    case PT_RUN_ROLLED_BACK:
+        pt_strbuf_printf(out, "%lld", (long long)e->to);
+        if (e->lr_scale > 0)
+            pt_strbuf_printf(out, ", learning rate × %.4g from there", e->lr_scale);
+        break;
+    default: pt_strbuf_puts(out, e->text);
     }
-    if (shown < page->n_spikes)
-        pt_strbuf_printf(page->out, "<tr><td colspan=\"3\">and %lld more spikes</td></tr>\n",
-                         (long long)(page->n_spikes - shown));
+}
+
+static void put_event(pt_strbuf *out, const pt_run_event *e)
+{
+    char when[32] = "";
+    pt_strbuf what = {0};
+    if (e->t > 0 && e->t < 1e11) pt_clock_iso((int64_t)(e->t * 1000), when);
+    if (when[0]) when[10] = ' ', when[19] = '\0'; /* to the second; the column says UTC */
+    say(&what, e);
+    pt_strbuf_printf(out, "<tr><th scope=\"row\">%lld</th><td>", (long long)e->step);
+    pt_html_text(out, what.failed ? "" : what.data);
+    pt_strbuf_printf(out, "</td><td>%s</td></tr>\n", when);
+    out->failed |= what.failed;
+    pt_strbuf_deinit(&what);
 }
 
 void pt_report_events(pt_report_page *page)
 {
     const pt_run *run = page->run;
     pt_strbuf *out = page->out;
-    if (!run->n_events && !page->n_spikes) return;
+    if (!run->n_events) return;
     pt_strbuf_puts(
         out,
         "<section aria-labelledby=\"events\"><h2 id=\"events\">What happened</h2>\n"
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"events\">\n"
         "<table class=\"events\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\">event</th>"
         "<th scope=\"col\">when (UTC)</th></tr></thead>\n<tbody>\n");
-    put_spikes(page);
     int64_t from = pt_max_i64(0, run->n_events - EVENTS_SHOWN);
     if (from)
         pt_strbuf_printf(out, "<tr><td colspan=\"3\">%lld earlier events</td></tr>\n",
                          (long long)from);
-    for (int64_t i = from; i < run->n_events; i++) {
-        const pt_run_event *e = &run->events[i];
-        static const char *const words[] = {"saved", "↻ resumed", "↶ rolled back", "ended: "};
-        put_event(out, e->step, e->t, words[e->kind], e->text);
-    }
+    for (int64_t i = from; i < run->n_events; i++) put_event(out, &run->events[i]);
     pt_strbuf_puts(out, "</tbody></table></div></section>\n");
 }
+
+/* ---- how it was made ---- */
 
 /* The rows whose key begins with `prefix`, without it. */
 static void put_group(pt_report_page *page, const char *title, const char *prefix)

@@ -206,8 +206,9 @@ static void add_steps(int from, int to)
         pt_strbuf_printf(
             &log_text,
             "{\"type\":\"step\",\"step\":%d,\"loss\":%.4f,\"lr\":0.001,\"grad_norm\":%.3f,"
-            "\"seconds\":0.01,\"t\":%d}\n",
-            i, 2 + 3.0 / i + (i == 77) * 5, 1 + (i % 7) * 0.1, 1700000000 + i);
+            "\"seconds\":0.01,\"spike\":%s,\"t\":%d}\n",
+            i, 2 + 3.0 / i + (i == 77) * 5, 1 + (i % 7) * 0.1, i == 77 ? "true" : "false",
+            1700000000 + i);
 }
 
 static const char good_json[] =
@@ -227,39 +228,85 @@ TEST(a_usual_run)
                          "{\"type\":\"val\",\"step\":%d,\"val_loss\":%.3f}\n{\"type\":\"sample\","
                          "\"step\":%d,\"text\":\"sea number %d\"}\n",
                          i, 2.5 + 1.0 / i, i, i);
-    pt_strbuf_puts(&log_text,
-                   "{\"type\":\"resumed\",\"step\":100}\n{\"type\":\"end\",\"step\":200,\"how\":"
-                   "\"finished\",\"peak_rss_bytes\":42000000}\n");
+    pt_strbuf_puts(
+        &log_text,
+        "{\"type\":\"spike\",\"step\":77,\"loss\":7.039,\"limit\":6.1,\"did\":\"skip\"}\n"
+        "{\"type\":\"resumed\",\"step\":250}\n{\"type\":\"end\",\"step\":250,\"how\":"
+        "\"finished\",\"peak_rss_bytes\":42000000}\n");
     const char *html = write_page(good_json, "first");
     checker c = check_page(&page);
     CHECK(c.details == 5 && c.tables >= 10 && c.svgs >= 8);
-    static const char *const words[] = {"<h1>first</h1>",
-                                        "finished",
-                                        "1,234,567 parameters",
-                                        "nats per byte",
-                                        "knowing nothing: ln 256 = 5.545",
-                                        "sea number 50<",
-                                        "sea number 200<",
-                                        "<b>The </b>",
-                                        "avx2",
-                                        "book.txt",
-                                        "42.0 MB",
-                                        "▲",
-                                        "spike: loss 7.0390",
-                                        "↻",
-                                        "resumed",
-                                        "one step in",
-                                        "role=\"img\"",
-                                        "prefers-color-scheme",
-                                        "@media print",
-                                        "Learning rate",
-                                        "Gradient norm",
-                                        "tokens per second",
-                                        "lines that could not be read"};
+    static const char *const words[] = {
+        "<h1>first</h1>",
+        "finished",
+        "1,234,567 parameters",
+        "nats per byte",
+        "knowing nothing: ln 256 = 5.545",
+        "sea number 50<",
+        "sea number 200<",
+        "<b>The </b>",
+        "avx2",
+        "book.txt",
+        "42.0 MB",
+        "▲",
+        "▲ spike: loss 7.0390, above 6.1000; the step was left out<",
+        "↻",
+        "resumed",
+        "one step in",
+        "role=\"img\"",
+        "prefers-color-scheme",
+        "@media print",
+        "Learning rate",
+        "Gradient norm",
+        "tokens per second",
+        "lines that could not be read"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!strstr(html, words[i])) printf("missing: %s\n", words[i]);
         CHECK(strstr(html, words[i]) != NULL);
     }
+}
+
+static int count(const char *what)
+{
+    int n = 0;
+    for (const char *p = page.data; (p = strstr(p, what)) != NULL; p++) n++;
+    return n;
+}
+
+/* Marks and figures are those of the steps that count; the list of events says what else happened. */
+TEST(a_run_that_was_resumed_and_rolled_back)
+{
+    pt_strbuf_clear(&log_text);
+    add_steps(1, 150);
+    pt_strbuf_puts(
+        &log_text,
+        "{\"type\":\"resumed\",\"step\":120}\n"
+        "{\"type\":\"refused\",\"step\":120,\"why\":\"its checksum <is> wrong\"}\n"
+        "{\"type\":\"spike\",\"step\":121,\"loss\":null,\"limit\":0,\"did\":\"rollback\",\"bad\":"
+        "\"block 3 <qkv>\"}\n"
+        "{\"type\":\"rollback\",\"step\":121,\"to\":70,\"lr_scale\":0.25}\n");
+    add_steps(71, 76);
+    pt_strbuf_puts(&log_text,
+                   "{\"type\":\"end\",\"step\":76,\"status\":\"DIVERGED\",\"how\":\"step 77: "
+                   "a loss of 9 is a spike\"}\n");
+    write_page(good_json, "back and forth");
+    check_page(&page);
+    static const char *const words[] = {
+        "step 76 of 200",
+        "state diverged",
+        "Diverged",
+        "✕ checkpoint could not be used: its checksum &lt;is&gt; wrong",
+        "▲ infinity or NaN, first in block 3 &lt;qkv&gt;; the run went back",
+        "↶ rolled back to step 70, learning rate × 0.25 from there",
+        "<title>rolled back at step 70<",
+        "<title>diverged at step 76<"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!strstr(page.data, words[i])) printf("missing: %s\n", words[i]);
+        CHECK(strstr(page.data, words[i]) != NULL);
+    }
+    CHECK_INT(count("<title>spike"), 0); /* step 77 was told, and taken back */
+    CHECK_INT(count("<title>resumed"), 0);
+    CHECK_INT(count("Training loss over 76 steps"), 1);
 }
 
 TEST(an_empty_run)

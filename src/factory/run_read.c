@@ -52,6 +52,12 @@ static bool is_sorted(const list *l)
     return true;
 }
 
+/* A log tells steps in order, so what is above `step` stands at the end. */
+static void drop_above(list *l, int64_t step)
+{
+    while (l->n && step_at(l, l->n - 1) > step) l->n--;
+}
+
 /* Sorts by step and keeps the last of each. */
 static bool settle(list *l)
 {
@@ -103,13 +109,6 @@ static void add(reading *r, list *to, const void *element)
     if (!push(to, element)) r->no_memory = true;
 }
 
-static void add_event(reading *r, pt_run_event_kind kind, int64_t step, const pt_json *line)
-{
-    pt_run_event event = {.step = step, .kind = kind, .t = number(line, "t"), .text = ""};
-    if (kind == PT_RUN_ENDED) event.text = keep(r, pt_json_get(line, "how"));
-    add(r, &r->events, &event);
-}
-
 static int64_t whole(const pt_json *object, const char *key, int64_t fallback)
 {
     int64_t value;
@@ -135,6 +134,18 @@ static void take_meta(reading *r, const pt_json *line)
     if (!*run->preset) run->preset = keep(r, pt_json_get(line, "preset"));
 }
 
+static void take_step(reading *r, int64_t step, const pt_json *line)
+{
+    pt_run_step s = {.step = step,
+                     .loss = number(line, "loss"),
+                     .lr = number(line, "lr"),
+                     .grad_norm = number(line, "grad_norm"),
+                     .seconds = number(line, "seconds")};
+    pt_json_get_bool(line, "spike", &s.spike);
+    r->run->how = r->run->status = ""; /* it went on */
+    add(r, &r->steps, &s);
+}
+
 static void take_sample(reading *r, int64_t step, const pt_json *line)
 {
     const pt_json *text = pt_json_get(line, "text");
@@ -143,15 +154,53 @@ static void take_sample(reading *r, int64_t step, const pt_json *line)
     add(r, &r->samples, &s);
 }
 
+/* What was logged of later steps is no part of the run any more. */
+static void stand_at(reading *r, int64_t step)
+{
+    drop_above(&r->steps, step);
+    drop_above(&r->vals, step);
+    drop_above(&r->samples, step);
+}
+
+static void take_end(reading *r, const pt_json *line)
+{
+    r->run->how = keep(r, pt_json_get(line, "how"));
+    r->run->status = keep(r, pt_json_get(line, "status"));
+    r->run->peak_bytes = whole(line, "peak_rss_bytes", r->run->peak_bytes);
+}
+
+static void add_event(reading *r, pt_run_event_kind kind, int64_t step, const pt_json *line)
+{
+    static const char *const text[] = {
+        [PT_RUN_REFUSED] = "why", [PT_RUN_SPIKED] = "did", [PT_RUN_ENDED] = "how"};
+    pt_run_event e = {.step = step,
+                      .kind = kind,
+                      .t = number(line, "t"),
+                      .text = text[kind] ? keep(r, pt_json_get(line, text[kind])) : "",
+                      .bad = keep(r, pt_json_get(line, "bad")),
+                      .to = -1,
+                      .loss = number(line, "loss"),
+                      .limit = number(line, "limit"),
+                      .lr_scale = number(line, "lr_scale")};
+    if (kind == PT_RUN_RESUMED) e.to = step;
+    if (kind == PT_RUN_ROLLED_BACK) e.to = whole(line, "to", step);
+    if (e.to >= 0) stand_at(r, e.to);
+    if (kind == PT_RUN_ENDED) stand_at(r, step);
+    add(r, &r->events, &e);
+}
+
 static bool take_event(reading *r, int64_t step, const pt_json *line, const char *type)
 {
-    static const char *const types[] = {"save", "resumed", "rollback", "end"};
+    static const char *const types[] = {
+        [PT_RUN_SAVED] = "save",      [PT_RUN_REFUSED] = "refused",
+        [PT_RUN_RESUMED] = "resumed", [PT_RUN_ROLLED_BACK] = "rollback",
+        [PT_RUN_SPIKED] = "spike",    [PT_RUN_ENDED] = "end"};
     int kind = 0;
-    while (kind < 4 && strcmp(type, types[kind]) != 0) kind++;
-    if (kind == 4) return false;
+    while (kind <= PT_RUN_ENDED && strcmp(type, types[kind]) != 0) kind++;
+    if (kind > PT_RUN_ENDED) return false;
+    if (kind == PT_RUN_RESUMED) r->run->how = r->run->status = "";
+    if (kind == PT_RUN_ENDED) take_end(r, line);
     if (step >= 0) add_event(r, (pt_run_event_kind)kind, step, line);
-    if (kind == PT_RUN_ENDED)
-        r->run->peak_bytes = whole(line, "peak_rss_bytes", r->run->peak_bytes);
     return true;
 }
 
@@ -164,9 +213,7 @@ static bool take_line(reading *r, const pt_json *line, const char *type)
         return true;
     }
     if (strcmp(type, "step") == 0) {
-        pt_run_step s = {step, number(line, "loss"), number(line, "lr"), number(line, "grad_norm"),
-                         number(line, "seconds")};
-        if (step >= 0) add(r, &r->steps, &s);
+        if (step >= 0) take_step(r, step, line);
     } else if (strcmp(type, "val") == 0) {
         pt_run_val v = {step, number(line, "val_loss")};
         if (step >= 0) add(r, &r->vals, &v);
@@ -227,15 +274,6 @@ static void read_json(reading *r, const char *text, int64_t n)
     run->planned_bytes = whole(pt_json_get(run->json, "program"), "planned_bytes", 0);
 }
 
-/* How the newest sitting ended: an end line counts unless steps or a resume followed it. */
-static void find_end(pt_run *run)
-{
-    int64_t last = run->n_steps ? run->steps[run->n_steps - 1].step : 0;
-    if (!run->n_events) return;
-    const pt_run_event *e = &run->events[run->n_events - 1];
-    if (e->kind == PT_RUN_ENDED && e->step >= last) run->how = e->text;
-}
-
 static void hand_over(reading *r)
 {
     pt_run *run = r->run;
@@ -252,7 +290,8 @@ static void hand_over(reading *r)
 pt_status pt_run_read(pt_run *out, const char *json, int64_t json_bytes, const char *log,
                       int64_t log_bytes, pt_error *err)
 {
-    *out = (pt_run){.first_t = PT_NAN, .last_t = PT_NAN, .preset = "", .started = "", .how = ""};
+    *out = (pt_run){
+        .first_t = PT_NAN, .last_t = PT_NAN, .preset = "", .started = "", .how = "", .status = ""};
     reading r = {.run = out,
                  .steps = {.size = sizeof(pt_run_step)},
                  .vals = {.size = sizeof(pt_run_val)},
@@ -262,7 +301,6 @@ pt_status pt_run_read(pt_run *out, const char *json, int64_t json_bytes, const c
     read_log(&r, log, log_bytes);
     if (!settle(&r.steps) || !settle(&r.vals) || !settle(&r.samples)) r.no_memory = true;
     hand_over(&r);
-    find_end(out);
     if (!r.no_memory) return PT_OK;
     pt_run_deinit(out);
     return pt_fail(err, PT_NO_MEMORY, "no memory to read the run");
@@ -313,18 +351,24 @@ int64_t pt_run_last_val(const pt_run *run)
 double pt_run_train_loss(const pt_run *run)
 {
     double sum = 0;
-    int64_t from = pt_max_i64(0, run->n_steps - RECENT_STEPS);
-    for (int64_t i = from; i < run->n_steps; i++) sum += run->steps[i].loss;
-    return run->n_steps ? sum / (double)(run->n_steps - from) : PT_NAN;
+    int64_t n = 0;
+    for (int64_t i = pt_max_i64(0, run->n_steps - RECENT_STEPS); i < run->n_steps; i++) {
+        if (!pt_is_finite(run->steps[i].loss)) continue;
+        sum += run->steps[i].loss;
+        n++;
+    }
+    return n ? sum / (double)n : PT_NAN;
+}
+
+int64_t pt_run_last_step(const pt_run *run)
+{
+    return run->n_steps ? run->steps[run->n_steps - 1].step : 0;
 }
 
 const char *pt_run_state(const pt_run *run)
 {
     if (strcmp(run->how, "finished") == 0) return "finished";
     if (strcmp(run->how, "stopped") == 0) return "stopped";
-    if (!*run->how) return "unfinished";
-    const char *says = run->how; /* the trainer's words, train/trainer_step.c */
-    for (; *says; says++)
-        if (pt_str_starts(says, "went to infinity or NaN")) return "diverged";
-    return "failed";
+    if (strcmp(run->status, "DIVERGED") == 0) return "diverged";
+    return *run->how ? "failed" : "unfinished";
 }

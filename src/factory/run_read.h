@@ -1,8 +1,11 @@
 /* A run read back from its run.json and log.jsonl (docs/FORMATS.md), whatever state they are in.
  *
  * Lines that are no JSON object with a known shape are counted and skipped; types and keys that are not known
- * are ignored. Of several lines about one step the last one counts, so a step that was done again after a resume
- * is there once. Numbers that are null or missing are NaN.
+ * are ignored. Numbers that are null or missing are NaN.
+ *
+ * Three lines say at which step the run stands from there on: `resumed` (its `step`), `rollback` (its `to`) and
+ * `end` (its `step`). What lines before them told of later steps was abandoned and is not there; the events, which
+ * say what happened, stay. Of several lines about one step the last one counts.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_FACTORY_RUN_READ_H
 #define PT_FACTORY_RUN_READ_H
@@ -15,6 +18,7 @@ typedef struct pt_run_step {
     double lr;
     double grad_norm; /* before clipping */
     double seconds;   /* of training work */
+    bool spike;       /* its loss is one (train/spikes.h) */
 } pt_run_step;
 
 typedef struct pt_run_val {
@@ -30,15 +34,21 @@ typedef struct pt_run_sample {
 
 typedef enum pt_run_event_kind {
     PT_RUN_SAVED,
-    PT_RUN_RESUMED,
-    PT_RUN_ROLLED_BACK,
+    PT_RUN_REFUSED,     /* a checkpoint that could not be used */
+    PT_RUN_RESUMED,     /* after `step`, and so is `to` */
+    PT_RUN_ROLLED_BACK, /* `step` was not taken: back to step `to` */
+    PT_RUN_SPIKED,
     PT_RUN_ENDED
 } pt_run_event_kind;
 typedef struct pt_run_event {
     int64_t step;
     pt_run_event_kind kind;
-    double t;         /* Unix seconds, NaN if unknown */
-    const char *text; /* ENDED: how; else "" */
+    double t;           /* Unix seconds, NaN if unknown */
+    const char *text;   /* ENDED: how; REFUSED: why; SPIKED: what was done, "skip"; else "" */
+    const char *bad;    /* SPIKED: the first bad tensor of a step that was not finite, else "" */
+    int64_t to;         /* RESUMED, ROLLED_BACK: where it stands from here on; else -1 */
+    double loss, limit; /* SPIKED: and the largest loss that would have been none */
+    double lr_scale;    /* ROLLED_BACK: of the learning rate, from here on */
 } pt_run_event;
 
 /* Everything lives until pt_run_deinit. Arrays are sorted by step; events are in the order of the log. */
@@ -58,6 +68,8 @@ typedef struct pt_run {
     int64_t total_steps, tokens_per_step, params, vocab;
     const char *preset, *started; /* started: ISO time */
     const char *how; /* "finished", "stopped", a message; "" while it runs or was killed */
+    const char
+        *status; /* that it ended with, "DIVERGED"; "" as above, or when the log does not say */
     int64_t planned_bytes, peak_bytes; /* memory */
     pt_arena arena;
 } pt_run;
@@ -75,8 +87,10 @@ double pt_run_speed(const pt_run *run);
 /* Index of the lowest and of the newest evaluation, -1: none that is finite. */
 int64_t pt_run_best_val(const pt_run *run);
 int64_t pt_run_last_val(const pt_run *run);
-/* Mean loss of the last 10 steps; NaN: none. */
+/* Mean loss of the last 10 steps, finite ones; NaN: none. */
 double pt_run_train_loss(const pt_run *run);
+/* The newest step; 0: none. */
+int64_t pt_run_last_step(const pt_run *run);
 /* "finished", "stopped", "diverged", "failed", or "unfinished": running still, or killed. */
 const char *pt_run_state(const pt_run *run);
 

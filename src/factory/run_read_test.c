@@ -128,6 +128,137 @@ TEST(steps_done_again_count_once)
     CHECK_STR(pt_run_state(&run), "unfinished"); /* it went on after that end */
 }
 
+/* Steps from..to with the loss `loss`, evaluated and sampled every 100. */
+static void add_stretch(pt_strbuf *log, int from, int to, double loss)
+{
+    for (int i = from; i <= to; i++) {
+        pt_strbuf_printf(
+            log,
+            "{\"type\":\"step\",\"step\":%d,\"loss\":%g,\"seconds\":%g,\"spike\":%s,\"t\":1}\n", i,
+            loss, loss, i % 70 == 0 ? "true" : "false");
+        if (i % 100) continue;
+        pt_strbuf_printf(log, "{\"type\":\"val\",\"step\":%d,\"val_loss\":%g}\n", i, loss);
+        pt_strbuf_printf(log, "{\"type\":\"sample\",\"step\":%d,\"text\":\"%g\"}\n", i, loss);
+    }
+}
+
+static int64_t count_spikes(void)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < run.n_steps; i++) n += run.steps[i].spike;
+    return n;
+}
+
+static void read_strbuf(pt_strbuf *log)
+{
+    CHECK(!log->failed);
+    read_log(log->data);
+    pt_strbuf_deinit(log);
+}
+
+/* Killed at 1198, gone on from 1000, stopped at 1078: it said "unfinished", step 1198. */
+TEST(steps_that_a_resume_abandoned_do_not_count)
+{
+    pt_strbuf log = {0};
+    pt_strbuf_puts(&log, "{\"type\":\"meta\",\"batch\":1,\"accum\":1,\"ctx\":10}\n");
+    add_stretch(&log, 1, 1000, 2);
+    add_stretch(&log, 1001, 1198, 1);
+    pt_strbuf_puts(&log, "{\"type\":\"meta\"}\n"
+                         "{\"type\":\"resumed\",\"step\":1000,\"checkpoint\":true}\n");
+    add_stretch(&log, 1001, 1078, 2);
+    pt_strbuf_puts(&log, "{\"type\":\"save\",\"step\":1078}\n"
+                         "{\"type\":\"end\",\"step\":1078,\"status\":\"INTERRUPTED\",\"how\":"
+                         "\"stopped\"}\n");
+    read_strbuf(&log);
+    CHECK_STR(pt_run_state(&run), "stopped");
+    CHECK_INT(pt_run_last_step(&run), 1078);
+    CHECK_INT(run.n_steps, 1078);
+    CHECK_INT(count_spikes(), 1078 / 70);
+    CHECK_INT(run.n_vals, 10);
+    CHECK_INT(run.n_samples, 10);
+    CHECK_CLOSE(pt_run_train_loss(&run), 2, 0);
+    CHECK_CLOSE(pt_run_speed(&run), 5, 1e-12);
+    CHECK_CLOSE(run.vals[pt_run_best_val(&run)].loss, 2, 0);
+    CHECK_INT(run.n_events, 3);
+    CHECK_INT(run.events[0].to, 1000);
+}
+
+TEST(a_run_that_began_again_from_the_start)
+{
+    pt_strbuf log = {0};
+    add_stretch(&log, 1, 150, 1);
+    pt_strbuf_puts(&log, "{\"type\":\"resumed\",\"step\":0,\"checkpoint\":false}\n");
+    read_strbuf(&log);
+    CHECK_INT(run.n_steps + run.n_vals + run.n_samples, 0);
+    CHECK_INT(pt_run_last_step(&run), 0);
+    CHECK_STR(pt_run_state(&run), "unfinished");
+}
+
+TEST(steps_that_a_rollback_abandoned_do_not_count)
+{
+    pt_strbuf log = {0};
+    add_stretch(&log, 1, 390, 2);
+    add_stretch(&log, 391, 433, 9);
+    pt_strbuf_puts(
+        &log,
+        "{\"type\":\"spike\",\"step\":433,\"loss\":9,\"limit\":6,\"did\":\"rollback\",\"t\":5}\n"
+        "{\"type\":\"rollback\",\"step\":433,\"to\":390,\"lr_scale\":0.5}\n");
+    add_stretch(&log, 391, 400, 2);
+    pt_strbuf_puts(&log, "{\"type\":\"refused\",\"step\":400,\"why\":\"torn\"}\n");
+    read_strbuf(&log);
+    CHECK_INT(pt_run_last_step(&run), 400);
+    CHECK_INT(run.n_steps, 400);
+    CHECK_INT(count_spikes(), 400 / 70);
+    CHECK_CLOSE(pt_run_train_loss(&run), 2, 0);
+    CHECK_INT(run.n_events, 3);
+    CHECK_INT(run.events[0].kind, PT_RUN_SPIKED); /* it did happen */
+    CHECK_STR(run.events[0].text, "rollback");
+    CHECK_CLOSE(run.events[0].limit, 6, 0);
+    CHECK_INT(run.events[1].kind, PT_RUN_ROLLED_BACK);
+    CHECK_INT(run.events[1].to, 390);
+    CHECK_CLOSE(run.events[1].lr_scale, 0.5, 0);
+    CHECK_STR(run.events[2].text, "torn");
+}
+
+/* The step of a spike that ends the run is told, but not taken. */
+TEST(a_run_that_a_spike_stopped_diverged)
+{
+    pt_strbuf log = {0};
+    add_stretch(&log, 1, 100, 2);
+    add_stretch(&log, 101, 101, 50);
+    pt_strbuf_puts(&log,
+                   "{\"type\":\"spike\",\"step\":101,\"loss\":50,\"limit\":6,\"did\":\"stop\"}\n"
+                   "{\"type\":\"end\",\"step\":100,\"status\":\"DIVERGED\",\"how\":\"step "
+                   "101: a loss of 50 is a spike, above 6\"}\n");
+    read_strbuf(&log);
+    CHECK_STR(pt_run_state(&run), "diverged");
+    CHECK_INT(pt_run_last_step(&run), 100);
+    CHECK_CLOSE(pt_run_train_loss(&run), 2, 0);
+}
+
+/* Trying to go on with a run none of whose checkpoints can be used says nothing about how it ended. */
+TEST(refused_checkpoints_do_not_make_a_run_unfinished)
+{
+    read_log("{\"type\":\"end\",\"step\":3,\"status\":\"OK\",\"how\":\"finished\"}\n"
+             "{\"type\":\"refused\",\"step\":3,\"why\":\"x\"}\n");
+    CHECK_STR(pt_run_state(&run), "finished");
+}
+
+/* What no program of ours writes: nothing may break. */
+TEST(odd_places_to_stand_at)
+{
+    read_log("{\"type\":\"resumed\",\"step\":-1}\n{\"type\":\"rollback\",\"step\":3,\"to\":\"x\"}\n"
+             "{\"type\":\"step\",\"step\":5,\"loss\":1,\"spike\":7}\n"
+             "{\"type\":\"step\",\"step\":4,\"loss\":1}\n"
+             "{\"type\":\"rollback\",\"step\":9,\"to\":9223372036854775807}\n"
+             "{\"type\":\"resumed\",\"step\":9223372036854775807}\n"
+             "{\"type\":\"end\",\"how\":7,\"status\":[]}\n");
+    CHECK_INT(run.n_steps, 2);
+    CHECK(!run.steps[0].spike && !run.steps[1].spike);
+    CHECK_INT(run.bad_lines, 2);
+    CHECK_STR(pt_run_state(&run), "unfinished");
+}
+
 TEST(steps_in_any_order_are_sorted)
 {
     static char log[200000];
@@ -149,15 +280,18 @@ TEST(steps_in_any_order_are_sorted)
 TEST(states)
 {
     static const struct {
-        const char *how, *state;
-    } cases[] = {{"finished", "finished"},
-                 {"stopped", "stopped"},
-                 {"step 9 went to infinity or NaN; first bad tensor: x", "diverged"},
-                 {"the disk is full", "failed"},
-                 {"", "unfinished"}};
+        const char *status, *how, *state;
+    } cases[] = {{"OK", "finished", "finished"},
+                 {"INTERRUPTED", "stopped", "stopped"},
+                 {"DIVERGED", "step 9 went to infinity or NaN; first bad tensor: x", "diverged"},
+                 {"IO", "the disk is full of what went to infinity or NaN", "failed"},
+                 {"", "the disk is full", "failed"},
+                 {"", "", "unfinished"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char log[200];
-        snprintf(log, sizeof log, "{\"type\":\"end\",\"step\":9,\"how\":\"%s\"}\n", cases[i].how);
+        snprintf(log, sizeof log,
+                 "{\"type\":\"end\",\"step\":9,\"status\":\"%s\",\"how\":\"%s\"}\n",
+                 cases[i].status, cases[i].how);
         read_log(log);
         CHECK_STR(pt_run_state(&run), cases[i].state);
     }

@@ -19,7 +19,7 @@ pt_run_summary pt_run_sum_up(const pt_run *run, const char *path)
 {
     int64_t best = pt_run_best_val(run), last = pt_run_last_val(run);
     pt_run_summary s = {.params = run->params,
-                        .steps = run->n_steps ? run->steps[run->n_steps - 1].step : 0,
+                        .steps = pt_run_last_step(run),
                         .total_steps = run->total_steps,
                         .best_step = best >= 0 ? run->vals[best].step : 0,
                         .last_step = last >= 0 ? run->vals[last].step : 0,

@@ -8,7 +8,7 @@
 #include "base/maths.h"
 #include "base/platform.h"
 
-#define VERSION "1"  /* of the table, and of what the summaries mean */
+#define VERSION 2    /* of the table, and of what the summaries mean */
 #define WAIT_MS 2000 /* for another process that writes */
 
 #if defined(__APPLE__)
@@ -70,8 +70,11 @@ const char *pt_runs_db_version(void)
     "json_ns, json_bytes, log_ns, log_bytes, preset, started, state, verdict, params, steps, " \
     "total_steps, best_step, last_step, best_val, last_val, train_loss, speed, seconds"
 
-static const char create[] = "PRAGMA user_version = " VERSION ";"
-                             "CREATE TABLE IF NOT EXISTS runs (path TEXT PRIMARY KEY, " COLUMNS ")";
+#define TEXT_OF(number) #number
+#define AS_TEXT(macro) TEXT_OF(macro)
+static const char create[] = "PRAGMA user_version = " AS_TEXT(
+    VERSION) ";"
+             "CREATE TABLE IF NOT EXISTS runs (path TEXT PRIMARY KEY, " COLUMNS ")";
 static const char get[] = "SELECT " COLUMNS " FROM runs WHERE path = ? AND json_ns = ? AND "
                           "json_bytes = ? AND log_ns = ? AND log_bytes = ?";
 static const char put[] = "INSERT OR REPLACE INTO runs (path, " COLUMNS ") VALUES "
@@ -96,7 +99,7 @@ static int check_version(pt_runs_db *db)
     if (code == SQLITE_OK) code = db->f.step(query);
     if (code == SQLITE_ROW) {
         int64_t version = db->f.column_int64(query, 0);
-        code = version == 0 || version == VERSION[0] - '0' ? SQLITE_OK : SQLITE_ERROR;
+        code = version == 0 || version == VERSION ? SQLITE_OK : SQLITE_ERROR;
     }
     db->f.finalize(query);
     return code;

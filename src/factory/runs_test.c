@@ -116,6 +116,23 @@ TEST(a_missing_or_damaged_index_is_made_anew)
     check_three();
 }
 
+/* The version is the big-endian word at byte 60 of an SQLite file. */
+TEST(an_index_of_another_version_is_made_anew)
+{
+    three_runs();
+    if (!have_index()) SKIP("no SQLite");
+    static const unsigned char others[] = {1, 3, 12, 18, 255};
+    for (size_t i = 0; i < sizeof others; i++) {
+        find(index_path());
+        CHECK_INT(find(index_path()), 0);
+        FILE *f = fopen(index_path(), "r+b");
+        CHECK(f && fseek(f, 63, SEEK_SET) == 0 && fputc(others[i], f) == others[i]);
+        fclose(f);
+        CHECK_INT(find(index_path()), 3);
+        check_three();
+    }
+}
+
 /* Any byte of the file changed, or its end lost: every run is listed all the same. */
 TEST(damage_anywhere_in_the_index)
 {

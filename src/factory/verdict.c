@@ -7,15 +7,17 @@ typedef struct window {
     double mean, error; /* error: standard error of the mean */
 } window;
 
-/* Of W steps from index `from`, all of them finite. */
+/* Of W steps from index `from`; of those, a loss that is not finite does not count. */
 static window window_at(const pt_run *run, int64_t from, int64_t W)
 {
-    double sum = 0, square = 0;
-    for (int64_t i = from; i < from + W; i++) sum += run->steps[i].loss;
-    double mean = sum / (double)W;
+    double sum = 0, square = 0, n = 0;
     for (int64_t i = from; i < from + W; i++)
-        square += (run->steps[i].loss - mean) * (run->steps[i].loss - mean);
-    return (window){mean, pt_sqrt(square / (double)(W - 1) / (double)W)};
+        if (pt_is_finite(run->steps[i].loss)) sum += run->steps[i].loss, n++;
+    double mean = sum / n;
+    for (int64_t i = from; i < from + W; i++)
+        if (pt_is_finite(run->steps[i].loss))
+            square += (run->steps[i].loss - mean) * (run->steps[i].loss - mean);
+    return (window){mean, pt_sqrt(square / (n - 1) / n)};
 }
 
 static double both(window a, window b) { return pt_sqrt(a.error * a.error + b.error * b.error); }
@@ -24,7 +26,7 @@ static bool judge_not_finite(const pt_run *run, pt_verdict *v)
 {
     const char *state = pt_run_state(run);
     for (int64_t i = 0; i < run->n_steps; i++) {
-        if (pt_is_finite(run->steps[i].loss)) continue;
+        if (pt_is_finite(run->steps[i].loss) || run->steps[i].spike) continue;
         pt_format(v->because, sizeof v->because, "The loss of step %lld is not a finite number.",
                   (long long)run->steps[i].step);
         return true;
@@ -49,6 +51,17 @@ static bool judge_given_back(const pt_run *run, int64_t W, pt_verdict *v)
               "steps): more than half "
               "of what was learned is gone.",
               first.mean, best.mean, last.mean, (long long)W);
+    return true;
+}
+
+static bool judge_worse_than_nothing(const pt_run *run, int64_t W, pt_verdict *v)
+{
+    double last = window_at(run, run->n_steps - W, W).mean, nothing = pt_log((double)run->vocab);
+    if (run->vocab < 2 || !(last > 1.1 * nothing)) return false;
+    pt_format(v->because, sizeof v->because,
+              "The training loss is %.3f (mean of %lld steps), above that of a model that knows "
+              "nothing, ln %lld = %.3f.",
+              last, (long long)W, (long long)run->vocab, nothing);
     return true;
 }
 
@@ -88,6 +101,45 @@ static bool judge_falling(const pt_run *run, int64_t W, pt_verdict *v)
     return falling;
 }
 
+/* The newest finite evaluations, newest first: their number, at most `cap`. */
+static int64_t newest_vals(const pt_run *run, pt_run_val *out, int64_t cap)
+{
+    int64_t n = 0;
+    for (int64_t i = run->n_vals - 1; i >= 0 && n < cap; i--)
+        if (pt_is_finite(run->vals[i].loss)) out[n++] = run->vals[i];
+    return n;
+}
+
+static double mean_of(const pt_run_val *vals, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += vals[i].loss;
+    return sum / (double)n;
+}
+
+static bool judge_val_falling(const pt_run *run, pt_verdict *v)
+{
+    pt_run_val newest[2 * PT_VERDICT_MOST_VALS];
+    int64_t m = 0, falling = 0;
+    for (int64_t i = 0; i < run->n_vals; i++) m += pt_is_finite(run->vals[i].loss);
+    int64_t w = pt_min_i64(pt_max_i64(1, m / 10), PT_VERDICT_MOST_VALS);
+    int64_t k = newest_vals(run, newest, pt_max_i64(4, 2 * w));
+    if (k < 4) return false;
+    for (int64_t i = 1; i < k; i++)
+        for (int64_t later = 0; later < i; later++)
+            falling +=
+                (newest[i].loss > newest[later].loss) - (newest[i].loss < newest[later].loss);
+    double chance = pt_sqrt((double)(k * (k - 1) * (2 * k + 5)) / 18);
+    double before = mean_of(newest + w, w), last = mean_of(newest, w);
+    if ((double)falling <= 2 * chance || before - last < 0.002 * before) return false;
+    pt_format(v->because, sizeof v->because,
+              "The validation loss fell from %.4f at step %lld to %.4f at step %lld, over %lld "
+              "evaluations; the training loss alone does not show it.",
+              newest[k - 1].loss, (long long)newest[k - 1].step, newest[0].loss,
+              (long long)newest[0].step, (long long)k);
+    return true;
+}
+
 pt_verdict pt_verdict_of(const pt_run *run)
 {
     pt_verdict v = {.kind = PT_VERDICT_DIVERGED};
@@ -100,10 +152,11 @@ pt_verdict pt_verdict_of(const pt_run *run)
                   PT_VERDICT_MIN_STEPS);
         return v;
     }
-    if (judge_given_back(run, W, &v)) return v;
+    if (judge_given_back(run, W, &v) || judge_worse_than_nothing(run, W, &v)) return v;
     v.kind = PT_VERDICT_OVERFITTING;
     if (judge_overfitting(run, W, &v)) return v;
-    v.kind = judge_falling(run, W, &v) ? PT_VERDICT_FALLING : PT_VERDICT_PLATEAU;
+    bool falling = judge_falling(run, W, &v) || judge_val_falling(run, &v);
+    v.kind = falling ? PT_VERDICT_FALLING : PT_VERDICT_PLATEAU;
     return v;
 }
 
@@ -118,7 +171,7 @@ const char *pt_verdict_words(pt_verdict_kind kind)
 {
     static const char *const words[] = {
         "Too short to say", "Diverged", "Overfitting: it learns the text by heart",
-        "Still falling: more steps would lower the loss", "Plateau: no fall beyond the noise"};
+        "Still falling: more steps would lower the loss", "Plateau: no fall that stands out"};
     return words[kind];
 }
 

@@ -26,7 +26,7 @@ static double noise(uint64_t i)
 
 static void new_run(int64_t n)
 {
-    run = (pt_run){.steps = steps, .n_steps = n, .vals = vals, .how = "finished"};
+    run = (pt_run){.steps = steps, .n_steps = n, .vals = vals, .how = "finished", .status = "OK"};
     for (int64_t i = 0; i < n; i++) steps[i] = (pt_run_step){.step = i + 1, .loss = 2};
 }
 
@@ -107,7 +107,21 @@ TEST(diverged)
     CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "step 8") != NULL);
     new_run(20);
     run.how = "step 21 went to infinity or NaN; first bad tensor: x";
+    run.status = "DIVERGED";
     CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "bad tensor") != NULL);
+}
+
+/* It never learned anything that it could give back. */
+TEST(worse_than_knowing_nothing)
+{
+    new_run(100);
+    run.vocab = 256;
+    for (int i = 0; i < 100; i++) steps[i].loss = 5.6 + 0.01 * noise((uint64_t)i);
+    judge(PT_VERDICT_PLATEAU);
+    for (int i = 0; i < 100; i++) steps[i].loss = 10 + noise((uint64_t)i);
+    CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "ln 256 = 5.545") != NULL);
+    run.vocab = 0; /* not known */
+    judge(PT_VERDICT_PLATEAU);
 }
 
 static void add_val(int64_t step, double loss) { vals[run.n_vals++] = (pt_run_val){step, loss}; }
@@ -134,6 +148,61 @@ TEST(overfitting)
     judge(PT_VERDICT_PLATEAU);
 }
 
+/* The training loss is too noisy to tell, the evaluations are not. */
+TEST(a_slow_fall_that_only_the_evaluations_show)
+{
+    new_run(1000);
+    for (int i = 0; i < 1000; i++) steps[i].loss = 2.2 - 0.0001 * i + 0.2 * noise((uint64_t)i);
+    judge(PT_VERDICT_PLATEAU);
+    for (int i = 0; i < 3; i++) add_val(250 * (i + 1), 2.2 - 0.025 * i);
+    judge(PT_VERDICT_PLATEAU); /* three are too few */
+    add_val(1000, 2.12);
+    pt_verdict v = judge(PT_VERDICT_FALLING);
+    CHECK(strstr(v.because, "2.2000 at step 250") && strstr(v.because, "2.1200 at step 1000"));
+    CHECK(strstr(v.because, "4 evaluations"));
+    vals[3].loss = 2.148; /* the last one fell by less than 0.2 % */
+    judge(PT_VERDICT_PLATEAU);
+    vals[3].loss = 2.12, vals[1].loss = 2.21; /* not all of the four fall */
+    judge(PT_VERDICT_PLATEAU);
+    vals[1].loss = PT_NAN; /* three are left */
+    judge(PT_VERDICT_PLATEAU);
+    run.n_vals = 0; /* it fell long ago */
+    for (int i = 0; i < 40; i++) add_val(25 * (i + 1), i < 30 ? 3 - 0.03 * i : 2.1);
+    judge(PT_VERDICT_PLATEAU);
+    run.n_vals = 0; /* many, with noise: 8 of them count */
+    for (int i = 0; i < 40; i++)
+        add_val(25 * (i + 1), 2.5 - 0.005 * i + 0.002 * noise((uint64_t)i));
+    CHECK(strstr(judge(PT_VERDICT_FALLING).because, "over 8 evaluations") != NULL);
+}
+
+TEST(noise_of_evaluations_is_seldom_taken_for_a_fall)
+{
+    static const int counts[] = {4, 10, 40, 63};
+    for (int c = 0; c < 4; c++) {
+        int falls = 0;
+        for (uint64_t k = 0; k < 300; k++) {
+            new_run(100);
+            for (int i = 0; i < counts[c]; i++)
+                add_val(i + 1, 2 + 0.02 * noise(k * 64 + (uint64_t)i));
+            falls += pt_verdict_of(&run).kind == PT_VERDICT_FALLING;
+        }
+        CHECK(falls <= 20);
+    }
+}
+
+TEST(a_spike_without_a_finite_loss_that_was_left_out)
+{
+    new_run(1000);
+    fall(1, 4, 0.05);
+    steps[950].loss = PT_INF;
+    judge(PT_VERDICT_DIVERGED);
+    steps[950].spike = true;
+    judge(PT_VERDICT_FALLING);
+    CHECK(pt_is_finite(pt_run_train_loss(&run)));
+    steps[995] = steps[950];
+    CHECK(pt_is_finite(pt_run_train_loss(&run)));
+}
+
 /* ---- computed curves ---- */
 
 TEST(smoothing_keeps_levels_and_lags_behind_nothing)
@@ -154,24 +223,6 @@ TEST(smoothing_keeps_levels_and_lags_behind_nothing)
     pt_smooth(y, 5, out);
     CHECK(pt_is_nan(out[0]) && pt_is_nan(out[4]));
     pt_smooth(y, 0, out);
-}
-
-TEST(spikes)
-{
-    int64_t at[4];
-    new_run(2000);
-    fall(2, 10, 0.1);
-    CHECK_INT(pt_find_spikes(&run, at, 4), 0);
-    steps[700].loss += 2;
-    steps[701].loss += 1;
-    steps[1500].loss += 2;
-    steps[3].loss += 50; /* too early to tell */
-    CHECK_INT(pt_find_spikes(&run, at, 4), 2);
-    CHECK_INT(at[0], 700);
-    CHECK_INT(at[1], 1500);
-    CHECK_INT(pt_find_spikes(&run, at, 1), 2); /* counted, not stored */
-    steps[1200].loss = PT_NAN;
-    CHECK_INT(pt_find_spikes(&run, at, 4), 2);
 }
 
 PT_TEST_MAIN

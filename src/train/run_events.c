@@ -23,7 +23,7 @@ static pt_status end_record(pt_run_events *e, pt_error *err)
     return s;
 }
 
-pt_status pt_run_events_open(pt_run_events **out, const char *run, int64_t first_step,
+pt_status pt_run_events_open(pt_run_events **out, const char *run, bool resumed, int64_t step,
                              int64_t tokens_per_step, pt_error *err)
 {
     char process[96], name[160], path[1024];
@@ -39,7 +39,7 @@ pt_status pt_run_events_open(pt_run_events **out, const char *run, int64_t first
     bool is_new = pt_fs_size(path) <= 0;
     pt_status s = pt_append_file_open_records(&e->file, path, pt_tfevents_whole, NULL, err);
     if (is_new) pt_tfevents_version(&e->record, now());
-    if (first_step) pt_tfevents_start(&e->record, now(), first_step + 1);
+    if (resumed) pt_tfevents_start(&e->record, now(), step + 1);
     if (s == PT_OK && e->record.len) s = end_record(e, err);
     if (s) pt_run_events_close(e);
     else *out = e;

@@ -9,9 +9,9 @@
 
 typedef struct pt_run_events pt_run_events;
 
-/* first_step: steps done before; when not 0, TensorBoard is told to forget later ones.
- * tokens_per_step: batch * accum * ctx. */
-pt_status pt_run_events_open(pt_run_events **out, const char *run, int64_t first_step,
+/* resumed: TensorBoard is told to forget what an earlier sitting wrote of steps after `step`, those done, which may be
+ * 0 (it was killed before its first checkpoint). tokens_per_step: batch * accum * ctx. */
+pt_status pt_run_events_open(pt_run_events **out, const char *run, bool resumed, int64_t step,
                              int64_t tokens_per_step, pt_error *err);
 /* To be called from the trainer's events. With NULL instead of events they do nothing. */
 pt_status pt_run_events_step(pt_run_events *events, const pt_step_report *report, pt_error *err);

@@ -38,7 +38,7 @@ TEST(a_run_is_written_as_it_happens)
     fresh_folder();
     pt_error err = {0};
     pt_run_events *e = NULL;
-    CHECK_OK(pt_run_events_open(&e, in_folder(""), 0, 1024, &err), err);
+    CHECK_OK(pt_run_events_open(&e, in_folder(""), false, 0, 1024, &err), err);
     pt_step_report report = {.step = 1, .loss = 5.5, .grad_norm = 1, .lr = 1e-3, .seconds = 0.5};
     CHECK_OK(pt_run_events_step(e, &report, &err), err);
     int64_t count = pt_alloc_count();
@@ -66,13 +66,30 @@ TEST(a_second_sitting_tells_where_it_begins)
     pt_error err = {0};
     pt_run_events *e = NULL;
     char *bytes = NULL;
-    CHECK_OK(pt_run_events_open(&e, in_folder(""), 100, 1024, &err), err);
+    CHECK_OK(pt_run_events_open(&e, in_folder(""), true, 100, 1024, &err), err);
     CHECK_OK(pt_run_events_went_back(e, 110, &err), err);
     pt_run_events_close(e);
     int64_t n = read_events(&bytes);
     CHECK(contains(bytes, n, "\x10\x65\x3a\x02\x08\x01")); /* step 101, START */
     CHECK(contains(bytes, n, "\x10\x6f\x3a\x02\x08\x01")); /* step 111, START */
     pt_free(bytes);
+}
+
+/* Killed before its first checkpoint, and begun again: TensorBoard showed both curves. */
+TEST(a_second_sitting_from_the_start_says_so)
+{
+    static const char start[] = "\x10\x01\x3a\x02\x08\x01"; /* step 1, START */
+    pt_error err = {0};
+    for (int resumed = 0; resumed < 2; resumed++) {
+        pt_run_events *e = NULL;
+        char *bytes = NULL;
+        fresh_folder();
+        CHECK_OK(pt_run_events_open(&e, in_folder(""), resumed, 0, 1024, &err), err);
+        pt_run_events_close(e);
+        int64_t n = read_events(&bytes);
+        CHECK(contains(bytes, n, start) == resumed);
+        pt_free(bytes);
+    }
 }
 
 TEST(without_events_nothing_happens)
@@ -90,10 +107,10 @@ TEST(failures_leave_whole_records)
     pt_error err = {0};
     pt_run_events *e = NULL;
     fresh_folder();
-    CHECK_INT(pt_run_events_open(&e, in_folder("no"), 0, 1, &err), PT_NOT_FOUND);
+    CHECK_INT(pt_run_events_open(&e, in_folder("no"), false, 0, 1, &err), PT_NOT_FOUND);
     CHECK(!e);
     err = (pt_error){0};
-    CHECK_OK(pt_run_events_open(&e, in_folder(""), 0, 1, &err), err);
+    CHECK_OK(pt_run_events_open(&e, in_folder(""), false, 0, 1, &err), err);
     pt_fs_fail_after(1);
     CHECK_INT(pt_run_events_evaluated(e, 1, 2, &err), PT_IO);
     pt_fs_fail_after(0);

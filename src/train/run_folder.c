@@ -383,10 +383,12 @@ pt_status pt_run_folder_save_end(pt_run_folder *run, int64_t step, bool failed, 
     return s == PT_OK ? pt_checkpoint_prune(run->path, run->keep, err) : s;
 }
 
-pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, const char *how, pt_error *err)
+pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, pt_status status, const char *how,
+                            pt_error *err)
 {
     pt_json_writer w = pt_run_begin_line(run, "end");
     pt_json_i64(&w, "step", step);
+    pt_json_string(&w, "status", pt_status_name(status));
     pt_json_string(&w, "how", how);
     pt_json_i64(&w, "peak_rss_bytes", pt_platform_peak_rss_bytes());
     pt_status s = pt_run_end_line(run, &w, err);

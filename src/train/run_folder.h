@@ -83,7 +83,9 @@ pt_status pt_run_folder_sampled(pt_run_folder *run, int64_t step, const char *by
                                 pt_error *err);
 pt_status pt_run_folder_save_begin(pt_run_folder *run, int64_t step, pt_sink *sink, pt_error *err);
 pt_status pt_run_folder_save_end(pt_run_folder *run, int64_t step, bool failed, pt_error *err);
-/* The last line of the log: how the run ended ("finished", "stopped", or an error's message). */
-pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, const char *how, pt_error *err);
+/* The last line of the log: the status the run ended with, and how in words ("finished", "stopped", or an error's
+ * message). */
+pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, pt_status status, const char *how,
+                            pt_error *err);
 
 #endif

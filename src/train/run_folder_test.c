@@ -218,7 +218,7 @@ TEST(lines_have_the_documented_keys)
     CHECK_OK(pt_run_folder_save_begin(run, 7, &sink, &err), err);
     CHECK_OK(sink.write(sink.ctx, "model", 5, &err), err);
     CHECK_OK(pt_run_folder_save_end(run, 7, false, &err), err);
-    CHECK_OK(pt_run_folder_end(run, 7, "finished", &err), err);
+    CHECK_OK(pt_run_folder_end(run, 7, PT_OK, "finished", &err), err);
 
     const pt_json *meta = log_line(0);
     check_keys(meta, "meta",
@@ -245,7 +245,9 @@ TEST(lines_have_the_documented_keys)
     CHECK_INT(text->text_len, 10 + 3 + 3); /* each of two malformed pieces is a U+FFFD */
     CHECK(memcmp(text->text, "Call me\n\"\0\xef\xbf\xbd\xef\xbf\xbd", 16) == 0);
     check_keys(log_line(4), "save", (const char *const[]){"step", NULL});
-    check_keys(log_line(5), "end", (const char *const[]){"step", "how", "peak_rss_bytes", NULL});
+    check_keys(log_line(5), "end",
+               (const char *const[]){"step", "status", "how", "peak_rss_bytes", NULL});
+    check_text(log_line(5), "status", "OK");
     check_text(log_line(5), "how", "finished");
     CHECK(!log_line(6));
     end_test(run);
@@ -318,7 +320,7 @@ TEST(a_failing_write_is_reported_and_the_log_stays_whole)
         pt_status s = kind == 0   ? pt_run_folder_step(run, &report, &err)
                       : kind == 1 ? pt_run_folder_evaluated(run, 1, 2, &err)
                       : kind == 2 ? pt_run_folder_sampled(run, 1, "x", 1, &err)
-                                  : pt_run_folder_end(run, 1, "stopped", &err);
+                                  : pt_run_folder_end(run, 1, PT_INTERRUPTED, "stopped", &err);
         pt_fs_fail_after(0);
         CHECK_INT(s, PT_IO);
         CHECK(strstr(err.message, "log.jsonl"));

@@ -139,7 +139,7 @@ static inline pt_status fault_train(const char *folder, pt_error *err)
         if (fault_stop_after && pt_trainer_step(p.trainer) >= fault_stop_after)
             pt_trainer_stop(p.trainer);
     }
-    if (s == PT_OK) s = pt_run_folder_end(p.run, STEPS, "finished", err);
+    if (s == PT_OK) s = pt_run_folder_end(p.run, STEPS, PT_OK, "finished", err);
     pt_trainer_free(p.trainer);
     pt_run_folder_free(p.run);
     pt_device_free(p.device);
