@@ -17,6 +17,7 @@
 
 #include "base/atomic_file.h"
 #include "base/fs_calls.h"
+#include "base/hash.h"
 
 /* ---- reading ---- */
 /* Everything up to the end of fd, into a growing block with a NUL behind it. Returns 0 or errno;
@@ -100,6 +101,19 @@ pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes
 {
     plain_feed to = {fn, ctx};
     return pt_fs_feed(path, feed_plain, &to, err);
+}
+
+static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
+
+pt_status pt_fs_sha256(const char *path, char hex[65], pt_error *err)
+{
+    pt_sha256 hash;
+    uint8_t digest[32];
+    pt_sha256_init(&hash);
+    pt_status s = pt_fs_stream(path, add_to_hash, &hash, err);
+    pt_sha256_final(&hash, digest);
+    pt_hex(digest, sizeof digest, hex);
+    return s;
 }
 
 #define READ_MAX \

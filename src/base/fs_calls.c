@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WRITE_MAX (1 << 30) /* macOS refuses a single write of 2 GiB or more */
@@ -80,6 +81,12 @@ int pt_fs_call_rename(const char *from, const char *to)
 {
     if (must_fail()) return ENOSPC;
     return rename(from, to) == 0 ? 0 : errno;
+}
+
+int pt_fs_call_make_folder(const char *path)
+{
+    if (must_fail()) return ENOSPC;
+    return mkdir(path, 0777) == 0 ? 0 : errno;
 }
 
 int pt_fs_call_link(const char *from, const char *to)

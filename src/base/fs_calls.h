@@ -15,6 +15,7 @@
 int pt_fs_call_write(int fd, const void *bytes, int64_t n, int64_t *done);
 int pt_fs_call_sync(int fd); /* to the medium, also on macOS */
 int pt_fs_call_rename(const char *from, const char *to);
+int pt_fs_call_make_folder(const char *path);
 int pt_fs_call_link(const char *from, const char *to); /* follows a symbolic link at `from` */
 /* fsync of the folder that holds `path`, so that a new name survives a power cut. */
 int pt_fs_call_sync_parent(const char *path);

@@ -70,7 +70,7 @@ static pt_status fetch(getting *g, const char *path, const char *sha256, pt_erro
 static bool is_right(const getting *g)
 {
     char hex[65];
-    return pt_fs_size(g->out) == g->text->bytes && pt_file_sha256(g->out, hex, NULL) == PT_OK &&
+    return pt_fs_size(g->out) == g->text->bytes && pt_fs_sha256(g->out, hex, NULL) == PT_OK &&
            strcmp(hex, g->text->sha256) == 0;
 }
 

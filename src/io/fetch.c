@@ -3,21 +3,7 @@
 
 #include "base/fs.h"
 #include "base/fs_part.h"
-#include "base/hash.h"
 #include "base/platform.h"
-
-static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
-
-pt_status pt_file_sha256(const char *path, char hex[65], pt_error *err)
-{
-    pt_sha256 hash;
-    uint8_t digest[32];
-    pt_sha256_init(&hash);
-    pt_status s = pt_fs_stream(path, add_to_hash, &hash, err);
-    pt_sha256_final(&hash, digest);
-    pt_hex(digest, sizeof digest, hex);
-    return s;
-}
 
 #ifdef PT_HAVE_CURL
 
@@ -198,7 +184,7 @@ static pt_status check(const char *path, const char *want, bool *right, pt_error
     char hex[65];
     *right = true;
     if (!want) return PT_OK;
-    pt_status s = pt_file_sha256(path, hex, err);
+    pt_status s = pt_fs_sha256(path, hex, err);
     *right = s == PT_OK && strcmp(hex, want) == 0;
     return s;
 }

@@ -31,7 +31,4 @@ pt_status pt_fetch_file(const pt_fetch *fetch, bool *fetched, pt_error *err);
 /* The version of libcurl here; NULL: this program was built without it, or it is not installed. */
 const char *pt_fetch_version(void);
 
-/* sha256 of a file as lower-case hex. */
-pt_status pt_file_sha256(const char *path, char hex[65], pt_error *err);
-
 #endif

@@ -128,7 +128,7 @@ static bool begin(void)
     if (s == PT_UNSUPPORTED) return false;
     CHECK_OK(s, err);
     char hex[65];
-    CHECK_OK(pt_file_sha256(in_folder("f"), hex, &err), err);
+    CHECK_OK(pt_fs_sha256(in_folder("f"), hex, &err), err);
     CHECK_STR(hex, sha256);
     pt_fs_remove(in_folder("f"), NULL);
     return true;

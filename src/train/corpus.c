@@ -237,12 +237,7 @@ static void hash_sources(pt_corpus *c)
     uint8_t digest[32];
     pt_sha256_init(&all);
     for (int i = 0; i < c->n_sources; i++) {
-        const char *hex = c->source[i].sha256;
-        for (int k = 0; k < 64; k += 2) {
-            int high = hex[k] <= '9' ? hex[k] - '0' : hex[k] - 'a' + 10;
-            int low = hex[k + 1] <= '9' ? hex[k + 1] - '0' : hex[k + 1] - 'a' + 10;
-            digest[k / 2] = (uint8_t)(high << 4 | low);
-        }
+        (void)pt_unhex(c->source[i].sha256, digest, sizeof digest); /* pt_hex made it */
         pt_sha256_update(&all, digest, sizeof digest);
     }
     pt_sha256_final(&all, digest);

@@ -355,6 +355,20 @@ TEST(shards_appear_whole_or_not_at_all)
     CHECK(nth > 1);
 }
 
+TEST(what_a_killed_maker_left_is_removed)
+{
+    fresh_folder();
+    pt_shard total;
+    char name[100];
+    for (int n = 0; n < 3;
+         n++) { /* of a process with our number: in a container it may always be the same */
+        snprintf(name, sizeof name, ".s.%ld.%d.tmp", (long)getpid(), 100000 + n);
+        CHECK_OK(pt_fs_make_folder(in_folder(name), &err), err);
+    }
+    CHECK_OK(make_shards("s", documents, 10, &total), err);
+    CHECK_INT(n_entries(), 1);
+}
+
 TEST(nothing_is_overwritten)
 {
     fresh_folder();

@@ -25,12 +25,6 @@ static void count_shard(void *ctx, const char *name, bool folder)
     if (!folder && is_shard_name(name)) ++*(int64_t *)ctx;
 }
 
-static void count_entry(void *ctx, const char *name, bool folder)
-{
-    (void)name, (void)folder;
-    ++*(int64_t *)ctx;
-}
-
 bool pt_shard_folder_is(const char *path)
 {
     int64_t n = 0;
@@ -146,7 +140,8 @@ pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t sha
                              const pt_shard *like, pt_error *err)
 {
     *out = NULL;
-    int64_t entries = 0;
+    int64_t swept = 0;
+    bool empty = true;
     if (shard_tokens < 1)
         return pt_fail(err, PT_BAD_INPUT, "shards of %lld tokens: at least 1 is needed",
                        (long long)shard_tokens);
@@ -156,13 +151,15 @@ pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t sha
     if (!m) return pt_fail(err, PT_NO_MEMORY, "no memory to make shards");
     m->shard_tokens = shard_tokens;
     pt_status s = PT_OK;
-    if (pt_fs_exists(path)) s = pt_fs_list(path, count_entry, &entries, err);
-    if (s == PT_OK && entries)
+    if (pt_fs_exists(path)) s = pt_fs_is_empty(path, &empty, err);
+    if (s == PT_OK && !empty)
         s = pt_fail(err, PT_EXISTS, "'%s' is not empty: choose another --out", path);
     if (s == PT_OK) s = pt_shard_writer_init(&m->writer, like, err);
     for (int i = 0; i < like->n_separator; i++) m->separator[i] = (uint8_t)like->separator[i];
     if (s == PT_OK && pt_format(m->path, sizeof m->path, "%s", path) >= PATH_BYTES - 64)
         s = pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
+    /* What a killed process left there; where it cannot be removed, it is in nobody's way. */
+    if (s == PT_OK) (void)pt_fs_sweep_beside(path, &swept, NULL);
     if (s == PT_OK) s = pt_fs_temp_folder(path, m->folder, sizeof m->folder, err);
     if (s) pt_free(m);
     else *out = m;

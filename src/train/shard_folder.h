@@ -45,8 +45,8 @@ void pt_shard_folder_close(pt_shard_folder *folder);
 
 typedef struct pt_shard_maker pt_shard_maker;
 
-/* Begins a folder `out` of byte shards of at most shard_tokens each, which appears whole at the end. `like` gives the
- * separator. Errors: EXISTS (something is there), BAD_INPUT, IO. */
+/* Begins a folder of byte shards of at most shard_tokens each, which appears whole at the end under `path`; what killed
+ * processes left beside it is removed. `like` gives the separator. Errors: EXISTS (something is there), BAD_INPUT, IO. */
 pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t shard_tokens,
                              const pt_shard *like, pt_error *err);
 /* The next bytes begin a document. One without bytes does not count. */
