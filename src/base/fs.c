@@ -186,6 +186,15 @@ pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *s
 }
 
 /* ---- pieces of a file ---- */
+static int64_t changed_ns(const struct stat *info)
+{
+#if defined(__APPLE__)
+    return (int64_t)info->st_mtimespec.tv_sec * 1000000000 + info->st_mtimespec.tv_nsec;
+#else
+    return (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
+#endif
+}
+
 pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *err)
 {
     *out = (pt_file_reader){0};
@@ -195,7 +204,7 @@ pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *e
     if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
     int error = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
     if (!error && S_ISREG(info.st_mode)) {
-        *out = (pt_file_reader){.handle = fd + 1, .size = (int64_t)info.st_size};
+        *out = (pt_file_reader){fd + 1, (int64_t)info.st_size, changed_ns(&info)};
         return PT_OK;
     }
     close(fd);
@@ -253,12 +262,7 @@ int64_t pt_fs_size(const char *path)
 int64_t pt_fs_changed_ns(const char *path)
 {
     struct stat info;
-    if (stat(path, &info) != 0) return 0;
-#if defined(__APPLE__)
-    return (int64_t)info.st_mtimespec.tv_sec * 1000000000 + info.st_mtimespec.tv_nsec;
-#else
-    return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
-#endif
+    return stat(path, &info) == 0 ? changed_ns(&info) : 0;
 }
 
 bool pt_fs_absolute(char *out, size_t cap, const char *path)

@@ -45,6 +45,7 @@ pt_status pt_fs_sha256(const char *path, char hex[65], pt_error *err);
 typedef struct pt_file_reader {
     int handle; /* 0: closed */
     int64_t size;
+    int64_t changed_ns; /* as pt_fs_changed_ns, when it was opened */
 } pt_file_reader;
 /* Errors: NOT_FOUND, IO (also for what is no regular file, or when too many files are open). */
 pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *err);
