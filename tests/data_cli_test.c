@@ -373,14 +373,36 @@ TEST(getting_needs_the_right_bytes)
     int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url);
     if (code == 6) SKIP("no libcurl");
     check_refused(code, 5, "not what was expected");
-    check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 5, "no gzip");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 5,
+                  "not what was expected");
     CHECK(!pt_fs_exists(in_folder("f")) && !pt_fs_exists(in_folder("f.tgz")));
+    CHECK(!pt_fs_exists(in_folder("f.part")) && !pt_fs_exists(in_folder("f.tgz.part")));
     check_refused(RUN("data", "get", "shakespear"), 2, "did you mean shakespeare");
     check_refused(RUN("data", "get"), 2, "which text");
     const char *moby = "build/data/moby-dick.txt";
     if (!pt_fs_exists(moby)) SKIP("no Moby-Dick here");
     CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby, "--url", "file:///nowhere"), 0);
     CHECK(strstr(out, "kept build/data/moby-dick.txt"));
+}
+
+TEST(getting_replaces_nothing_unasked)
+{
+    fresh_folder();
+    char url[600];
+    put_text(in_folder("f"), "mine");
+    put_text(in_folder("g.tgz"), "mine too");
+    snprintf(url, sizeof url, "file://%s", in_folder("none"));
+    check_refused(RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url), 8, "--force");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 8, "--force");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("g"), "--url", url), 8, "g.tgz");
+    CHECK(strstr(error, "--force"));
+    CHECK_STR(text_of(in_folder("f")), "mine");
+    CHECK_STR(text_of(in_folder("g.tgz")), "mine too");
+    /* Even when it may be replaced: not before there is something better. */
+    int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url, "--force");
+    if (code == 6) SKIP("no libcurl");
+    check_refused(code, 7, "none");
+    CHECK_STR(text_of(in_folder("f")), "mine");
 }
 
 PT_TEST_MAIN

@@ -153,6 +153,22 @@ bool pt_fs_temp_name(char *out, const char *path)
     return n > 0 && n < PT_FS_PATH_MAX;
 }
 
+int pt_fs_give_name(const char *temp, const char *target, bool replace)
+{
+    if (replace) return pt_fs_call_rename(temp, target);
+    int error = pt_fs_call_link(temp, target);
+    if (!error) {
+        unlink(temp);
+        return 0;
+    }
+    if (error != EPERM && error != ENOTSUP && error != ENOSYS && error != EOPNOTSUPP) return error;
+    /* No hard links here (FAT, some network shares). Then a file that somebody else makes between
+     * these two calls is lost; nothing better exists everywhere. */
+    struct stat info;
+    if (lstat(target, &info) == 0) return EEXIST;
+    return pt_fs_call_rename(temp, target);
+}
+
 static pt_status status_of(int error)
 {
     switch (error) {

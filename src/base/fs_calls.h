@@ -36,6 +36,9 @@ bool pt_fs_parent(char *out, const char *path);
  * out[PT_FS_PATH_MAX]; false when it does not fit. */
 bool pt_fs_temp_name(char *out, const char *path);
 
+/* Gives a temporary file its name; without `replace` EEXIST when that is taken. */
+int pt_fs_give_name(const char *temp, const char *target, bool replace);
+
 /* Fails with the status that suits the errno value, as "cannot WHAT 'PATH': reason". */
 #define pt_fs_fail(err, error, what, path) \
     pt_fs_fail_at((err), (error), (what), (path), __FILE__, __LINE__)
