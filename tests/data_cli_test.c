@@ -329,6 +329,35 @@ TEST(sharding_that_is_stopped_leaves_nothing)
     CHECK(temporary == 0 && !pt_fs_exists(in_folder("s")));
 }
 
+/* The program waits for the reader of its output, the job done: a signal then ends it like any other program. */
+TEST(a_job_that_is_done_catches_no_signals)
+{
+    make_texts();
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s")), 0);
+    CHECK(mkfifo(in_folder("fifo"), 0600) == 0);
+    int fifo = open(in_folder("fifo"), O_RDWR | O_NONBLOCK);
+    char bytes[4096] = "";
+    while (write(fifo, bytes, sizeof bytes) > 0) {}
+    CHECK(fcntl(fifo, F_SETFL, 0) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(fifo, 1);
+        execl(program, program, "data", "verify", at("s"), (char *)NULL);
+        _exit(127);
+    }
+    int status = 0, waited = 0;
+    for (; waited < 1000 && waitpid(pid, &status, WNOHANG) == 0; waited++) {
+        struct timespec t = {0, 10000000};
+        nanosleep(&t, NULL);
+        if (waited % 50 == 49) kill(pid, SIGTERM); /* after half a second, and again */
+    }
+    if (waited == 1000) kill(pid, SIGKILL), waitpid(pid, &status, 0);
+    close(fifo);
+    CHECK(waited < 90); /* the first one */
+    /* 143: it came before the job was done, on a busy machine. */
+    CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGTERM : WEXITSTATUS(status) == 143);
+}
+
 TEST(previews_show_what_a_run_will_see)
 {
     make_texts();
