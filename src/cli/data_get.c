@@ -36,19 +36,11 @@ typedef struct getting {
     pt_job_line line;
 } getting;
 
-static pt_status find_text(const char *name, const known_text **out, pt_error *err)
+static const known_text *find_text(const char *name)
 {
-    const char *names[N_TEXTS];
-    *out = NULL;
-    for (int i = 0; i < N_TEXTS; i++) {
-        names[i] = texts[i].name;
-        if (strcmp(name, names[i]) == 0) *out = &texts[i];
-    }
-    if (*out) return PT_OK;
-    const char *near = pt_nearest(name, names, N_TEXTS);
-    if (near) return pt_fail(err, PT_BAD_INPUT, "unknown text '%s': did you mean %s?", name, near);
-    return pt_fail(err, PT_BAD_INPUT, "unknown text '%s': posttrain data get --help lists them",
-                   name);
+    int i = 0;
+    while (strcmp(name, texts[i].name) != 0) i++; /* no other word is taken */
+    return &texts[i];
 }
 
 static pt_status on_progress(void *ctx, int64_t bytes, int64_t total, pt_error *err)
@@ -155,27 +147,41 @@ static pt_status print_got(const getting *g, pt_error *err)
     return s;
 }
 
+static pt_status parse(getting *g, const pt_verb *verb, int argc, char **argv, bool *done,
+                       pt_error *err)
+{
+    pt_strbuf names = {0};
+    pt_option options[] = {
+        {"out", PT_OPTION_TEXT, &g->out, "FILE", "where it goes", "NAME.txt", false},
+        {"url", PT_OPTION_TEXT, &g->url, "URL", "another place of the same bytes", "its own",
+         false},
+        {"force", PT_OPTION_SWITCH, &g->force, NULL, "replace a file that is another one", NULL,
+         false},
+        {"json", PT_OPTION_SWITCH, &g->json, NULL, "one JSON object on stdout", NULL, false},
+        {"quiet", PT_OPTION_SWITCH, &g->quiet, NULL, "nothing on stderr but errors", NULL, false},
+    };
+    for (int i = 0; i < N_TEXTS; i++) pt_strbuf_printf(&names, "%s%s", i ? "|" : "", texts[i].name);
+    if (names.failed) return pt_fail(err, PT_NO_MEMORY, "no memory for the names of the texts");
+    pt_command_line line = {.options = options,
+                            .n_options = sizeof options / sizeof options[0],
+                            .most_positional = 1,
+                            .first = names.data};
+    pt_status s = pt_verb_parse(verb, &line, argc, argv, done, err);
+    pt_strbuf_deinit(&names);
+    if (s || *done) return s;
+    if (line.n_positional < 1)
+        return pt_fail(err, PT_BAD_INPUT, "which text? posttrain data get --help lists them");
+    g->text = find_text(line.positional[0]);
+    return PT_OK;
+}
+
 static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     getting g = {0};
     char name[64];
-    pt_option options[] = {
-        {"out", PT_OPTION_TEXT, &g.out, "FILE", "where it goes", "NAME.txt", false},
-        {"url", PT_OPTION_TEXT, &g.url, "URL", "another place of the same bytes", "its own", false},
-        {"force", PT_OPTION_SWITCH, &g.force, NULL, "replace a file that is another one", NULL,
-         false},
-        {"json", PT_OPTION_SWITCH, &g.json, NULL, "one JSON object on stdout", NULL, false},
-        {"quiet", PT_OPTION_SWITCH, &g.quiet, NULL, "nothing on stderr but errors", NULL, false},
-    };
-    pt_command_line line = {
-        .options = options, .n_options = sizeof options / sizeof options[0], .most_positional = 1};
     bool done = false;
-    pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
+    pt_status s = parse(&g, verb, argc, argv, &done, err);
     if (s || done) return s;
-    if (line.n_positional < 1)
-        return pt_fail(err, PT_BAD_INPUT, "which text? posttrain data get --help lists them");
-    s = find_text(line.positional[0], &g.text, err);
-    if (s) return s;
     pt_format(name, sizeof name, "%s.txt", g.text->name);
     if (!g.out) g.out = name;
     if (!g.url) g.url = g.text->url;

@@ -214,7 +214,8 @@ static pt_status run_verify(const pt_verb *verb, int argc, char **argv, pt_error
         {"json", PT_OPTION_SWITCH, &json, NULL, "one JSON object on stdout", NULL, false},
         {"quiet", PT_OPTION_SWITCH, &quiet, NULL, "nothing on stderr but errors", NULL, false},
     };
-    pt_command_line line = {.options = options, .n_options = 2, .most_positional = 1};
+    pt_command_line line = {
+        .options = options, .n_options = 2, .most_positional = 1, .first = "DIR"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
     if (line.n_positional < 1)
