@@ -227,6 +227,18 @@ TEST(a_mix_is_repeatable_and_depends_on_its_weights)
     CHECK(strstr(losses_of(in_folder("a")), "val_loss"));
 }
 
+TEST(the_same_mix_in_other_words_goes_on)
+{
+    make_texts();
+    write_text(in_folder("noise"), 123456, 4000, false);
+    const char *run = at("run");
+    CHECK_INT(TRAIN(run, "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".7,.3"), 0);
+    CHECK_INT(RUN("train", "--resume", run, "--mix", "7,3.0", "--quiet"), 0);
+    check_refused(RUN("train", "--resume", run, "--mix", "3,7"), 2, "the run's is '7,3.0'");
+    check_refused(RUN("train", "--resume", run, "--mix", "7"), 2, "the run's is '7,3.0'");
+    check_refused(RUN("train", "--resume", run, "--mix", "7,"), 2, "the run's is '7,3.0'");
+}
+
 TEST(bad_sources)
 {
     make_texts();
