@@ -41,7 +41,7 @@ BF16_ISAS := $(filter-out %_strict,$(ISAS)) $(if $(filter avx512,$(ISAS)),amx)
 ISA_DEFS := $(foreach i,$(ISAS) $(filter amx,$(BF16_ISAS)),-DPT_HAVE_ISA_$(i)=1)
 
 # For posttrain data get, where its headers are; the library itself is loaded when it is used.
-CURL_FLAGS := $(shell pkg-config --exists libcurl 2>/dev/null && echo -DPT_HAVE_CURL=1 && pkg-config --cflags libcurl)
+CURL_FLAGS := $(shell pkg-config --exists 'libcurl >= 7.85' 2>/dev/null && echo -DPT_HAVE_CURL=1 && pkg-config --cflags libcurl)
 
 SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TESTS := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*_test.c tests/*/*_test.c))

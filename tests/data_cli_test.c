@@ -227,6 +227,18 @@ TEST(a_mix_is_repeatable_and_depends_on_its_weights)
     CHECK(strstr(losses_of(in_folder("a")), "val_loss"));
 }
 
+TEST(the_same_mix_in_other_words_goes_on)
+{
+    make_texts();
+    write_text(in_folder("noise"), 123456, 4000, false);
+    const char *run = at("run");
+    CHECK_INT(TRAIN(run, "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".7,.3"), 0);
+    CHECK_INT(RUN("train", "--resume", run, "--mix", "7,3.0", "--quiet"), 0);
+    check_refused(RUN("train", "--resume", run, "--mix", "3,7"), 2, "the run's is '7,3.0'");
+    check_refused(RUN("train", "--resume", run, "--mix", "7"), 2, "the run's is '7,3.0'");
+    check_refused(RUN("train", "--resume", run, "--mix", "7,"), 2, "the run's is '7,3.0'");
+}
+
 TEST(bad_sources)
 {
     make_texts();
@@ -329,6 +341,35 @@ TEST(sharding_that_is_stopped_leaves_nothing)
     CHECK(temporary == 0 && !pt_fs_exists(in_folder("s")));
 }
 
+/* The program waits for the reader of its output, the job done: a signal then ends it like any other program. */
+TEST(a_job_that_is_done_catches_no_signals)
+{
+    make_texts();
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s")), 0);
+    CHECK(mkfifo(in_folder("fifo"), 0600) == 0);
+    int fifo = open(in_folder("fifo"), O_RDWR | O_NONBLOCK);
+    char bytes[4096] = "";
+    while (write(fifo, bytes, sizeof bytes) > 0) {}
+    CHECK(fcntl(fifo, F_SETFL, 0) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(fifo, 1);
+        execl(program, program, "data", "verify", at("s"), (char *)NULL);
+        _exit(127);
+    }
+    int status = 0, waited = 0;
+    for (; waited < 1000 && waitpid(pid, &status, WNOHANG) == 0; waited++) {
+        struct timespec t = {0, 10000000};
+        nanosleep(&t, NULL);
+        if (waited % 50 == 49) kill(pid, SIGTERM); /* after half a second, and again */
+    }
+    if (waited == 1000) kill(pid, SIGKILL), waitpid(pid, &status, 0);
+    close(fifo);
+    CHECK(waited < 90); /* the first one */
+    /* 143: it came before the job was done, on a busy machine. */
+    CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGTERM : WEXITSTATUS(status) == 143);
+}
+
 TEST(previews_show_what_a_run_will_see)
 {
     make_texts();
@@ -373,14 +414,36 @@ TEST(getting_needs_the_right_bytes)
     int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url);
     if (code == 6) SKIP("no libcurl");
     check_refused(code, 5, "not what was expected");
-    check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 5, "no gzip");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 5,
+                  "not what was expected");
     CHECK(!pt_fs_exists(in_folder("f")) && !pt_fs_exists(in_folder("f.tgz")));
+    CHECK(!pt_fs_exists(in_folder("f.part")) && !pt_fs_exists(in_folder("f.tgz.part")));
     check_refused(RUN("data", "get", "shakespear"), 2, "did you mean shakespeare");
     check_refused(RUN("data", "get"), 2, "which text");
     const char *moby = "build/data/moby-dick.txt";
     if (!pt_fs_exists(moby)) SKIP("no Moby-Dick here");
     CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby, "--url", "file:///nowhere"), 0);
     CHECK(strstr(out, "kept build/data/moby-dick.txt"));
+}
+
+TEST(getting_replaces_nothing_unasked)
+{
+    fresh_folder();
+    char url[600];
+    put_text(in_folder("f"), "mine");
+    put_text(in_folder("g.tgz"), "mine too");
+    snprintf(url, sizeof url, "file://%s", in_folder("none"));
+    check_refused(RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url), 8, "--force");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 8, "--force");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("g"), "--url", url), 8, "g.tgz");
+    CHECK(strstr(error, "--force"));
+    CHECK_STR(text_of(in_folder("f")), "mine");
+    CHECK_STR(text_of(in_folder("g.tgz")), "mine too");
+    /* Even when it may be replaced: not before there is something better. */
+    int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url, "--force");
+    if (code == 6) SKIP("no libcurl");
+    check_refused(code, 7, "none");
+    CHECK_STR(text_of(in_folder("f")), "mine");
 }
 
 PT_TEST_MAIN

@@ -161,23 +161,6 @@ pt_status pt_atomic_file_patch(pt_atomic_file *file, int64_t offset, const void 
 
 int64_t pt_atomic_file_written(const pt_atomic_file *file) { return file->written; }
 
-/* Gives the temporary file its name. Returns 0 or errno. */
-static int give_name(pt_atomic_file *file)
-{
-    if (file->replace) return pt_fs_call_rename(file->temp, file->target);
-    int error = pt_fs_call_link(file->temp, file->target);
-    if (!error) {
-        unlink(file->temp);
-        return 0;
-    }
-    if (error != EPERM && error != ENOTSUP && error != ENOSYS && error != EOPNOTSUPP) return error;
-    /* No hard links here (FAT, some network shares). Then a file that somebody else makes between
-     * these two calls is lost; nothing better exists everywhere. */
-    struct stat info;
-    if (lstat(file->target, &info) == 0) return EEXIST;
-    return pt_fs_call_rename(file->temp, file->target);
-}
-
 pt_status pt_atomic_file_commit(pt_atomic_file *file, pt_error *err)
 {
     pt_status status = PT_OK;
@@ -190,7 +173,7 @@ pt_status pt_atomic_file_commit(pt_atomic_file *file, pt_error *err)
     int closed = close(file->fd); /* network file systems report a full disk only here */
     if (!status && closed != 0 && errno != EINTR)
         status = pt_fs_fail(err, errno, "close", file->path);
-    if (!status && (error = give_name(file)))
+    if (!status && (error = pt_fs_give_name(file->temp, file->target, file->replace)))
         status = pt_fs_fail(err, error, "put in place", file->path);
     if (status) unlink(file->temp);
     else if ((error = pt_fs_call_sync_parent(file->target)))

@@ -4,8 +4,8 @@
  * A symbolic link at the path stays, and the file it points to is replaced. Only regular files are
  * replaced, never a device, pipe or folder. The new file has mode 0666 without the umask's bits,
  * whatever the old one had. A process killed in between leaves `.NAME.PID.N.tmp` beside the target
- * and nothing else; such files may be deleted once no process with that PID runs, as pt_fs_sweep
- * does.
+ * and nothing else; such files, and folders of such names (pt_fs_temp_folder), may be deleted once no
+ * process with that PID runs, as pt_fs_sweep and pt_fs_sweep_beside do.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_BASE_ATOMIC_FILE_H
 #define PT_BASE_ATOMIC_FILE_H

@@ -17,6 +17,7 @@
 
 #include "base/atomic_file.h"
 #include "base/fs_calls.h"
+#include "base/hash.h"
 
 /* ---- reading ---- */
 /* Everything up to the end of fd, into a growing block with a NUL behind it. Returns 0 or errno;
@@ -102,6 +103,19 @@ pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes
     return pt_fs_feed(path, feed_plain, &to, err);
 }
 
+static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
+
+pt_status pt_fs_sha256(const char *path, char hex[65], pt_error *err)
+{
+    pt_sha256 hash;
+    uint8_t digest[32];
+    pt_sha256_init(&hash);
+    pt_status s = pt_fs_stream(path, add_to_hash, &hash, err);
+    pt_sha256_final(&hash, digest);
+    pt_hex(digest, sizeof digest, hex);
+    return s;
+}
+
 #define READ_MAX \
     ((int64_t)1 << 30) /* bytes copied into memory: larger files are mapped, larger pipes refused */
 
@@ -172,6 +186,15 @@ pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *s
 }
 
 /* ---- pieces of a file ---- */
+static int64_t changed_ns(const struct stat *info)
+{
+#if defined(__APPLE__)
+    return (int64_t)info->st_mtimespec.tv_sec * 1000000000 + info->st_mtimespec.tv_nsec;
+#else
+    return (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
+#endif
+}
+
 pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *err)
 {
     *out = (pt_file_reader){0};
@@ -181,7 +204,7 @@ pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *e
     if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
     int error = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
     if (!error && S_ISREG(info.st_mode)) {
-        *out = (pt_file_reader){.handle = fd + 1, .size = (int64_t)info.st_size};
+        *out = (pt_file_reader){fd + 1, (int64_t)info.st_size, changed_ns(&info)};
         return PT_OK;
     }
     close(fd);
@@ -239,12 +262,7 @@ int64_t pt_fs_size(const char *path)
 int64_t pt_fs_changed_ns(const char *path)
 {
     struct stat info;
-    if (stat(path, &info) != 0) return 0;
-#if defined(__APPLE__)
-    return (int64_t)info.st_mtimespec.tv_sec * 1000000000 + info.st_mtimespec.tv_nsec;
-#else
-    return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
-#endif
+    return stat(path, &info) == 0 ? changed_ns(&info) : 0;
 }
 
 bool pt_fs_absolute(char *out, size_t cap, const char *path)

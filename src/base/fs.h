@@ -37,11 +37,15 @@ pt_status pt_fs_feed(const char *path,
                      pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
                      void *ctx, pt_error *err);
 
+/* sha256 of a file as lower-case hex. */
+pt_status pt_fs_sha256(const char *path, char hex[65], pt_error *err);
+
 /* A regular file that is held open and read a piece at a time, at any place: for data larger than
  * memory, since nothing stays mapped. Another file under the same name changes nothing. Zeroed: closed. */
 typedef struct pt_file_reader {
     int handle; /* 0: closed */
     int64_t size;
+    int64_t changed_ns; /* as pt_fs_changed_ns, when it was opened */
 } pt_file_reader;
 /* Errors: NOT_FOUND, IO (also for what is no regular file, or when too many files are open). */
 pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *err);
@@ -66,12 +70,18 @@ pt_status pt_fs_make_folder(const char *path, pt_error *err);
  * folder. `folder` is also true for a symbolic link to one. Errors: NOT_FOUND (also for a file). */
 pt_status pt_fs_list(const char *path, void (*fn)(void *ctx, const char *name, bool folder),
                      void *ctx, pt_error *err);
+/* Whether a folder holds nothing, hidden files included. Errors: those of pt_fs_list. */
+pt_status pt_fs_is_empty(const char *path, bool *empty, pt_error *err);
 /* Removes one file, or one folder with all in it (64 levels). Missing is fine. Symbolic links are
  * removed, not followed. Errors: BAD_INPUT for /, . and .. . */
 pt_status pt_fs_remove(const char *path, pt_error *err);
 /* Removes the temporary files (.NAME.PID.N.tmp, see atomic_file.h) in a folder, not below it, whose process is no more,
- * and adds their number to *swept. Our own number counts as no more: call it before writing there. */
+ * and adds their number to *swept. Our own number counts as no more: call it before writing there. Folders of such names
+ * stay. */
 pt_status pt_fs_sweep(const char *folder, int64_t *swept, pt_error *err);
+/* The same for what was to become `path` alone, beside it, in a folder that may be anybody's: files, and folders
+ * (pt_fs_temp_folder) with all in them. Errors: NOT_FOUND (no such folder), IO. */
+pt_status pt_fs_sweep_beside(const char *path, int64_t *swept, pt_error *err);
 /* Gives a file or folder another name on the same file system, durably; `to` must not exist. */
 pt_status pt_fs_rename(const char *from, const char *to, pt_error *err);
 /* Makes `to` name the same file as `from`, replacing `to` in one atomic step (a hard link and a
@@ -80,7 +90,8 @@ pt_status pt_fs_rename(const char *from, const char *to, pt_error *err);
  * when only the fsync of its folder failed, new. */
 pt_status pt_fs_publish(const char *from, const char *to, pt_error *err);
 /* Makes an empty folder beside `path` for what will become `path`, and writes its name, .NAME.PID.N.tmp, into out.
- * Missing parents are made. Errors: NOT_FOUND, IO (also for a name too long). */
+ * Missing parents are made. A process killed meanwhile leaves it behind: pt_fs_sweep_beside removes it.
+ * Errors: NOT_FOUND, IO (also for a name too long). */
 pt_status pt_fs_temp_folder(const char *path, char *out, size_t cap, pt_error *err);
 /* Gives the folder `from` the name `to` in one step. An empty folder at `to` is replaced; EXISTS when
  * anything else is there. */
@@ -95,7 +106,7 @@ bool pt_fs_join(char *out, size_t cap, const char *dir, const char *name);
  * to it fails instead. */
 void pt_fs_keep_standard_descriptors(void);
 
-/* For tests: the nth write, fsync, rename or link call from now (1 = next) fails with ENOSPC, once; 0 switches off. */
+/* For tests: the nth write, fsync, rename, link or mkdir call from now (1 = next) fails with ENOSPC, once; 0 switches off. */
 void pt_fs_fail_after(int64_t nth);
 /* For tests: the process dies (SIGKILL) before the nth call from now that changes a file or folder; 0 switches off. */
 void pt_fs_die_after(int64_t nth);

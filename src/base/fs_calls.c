@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WRITE_MAX (1 << 30) /* macOS refuses a single write of 2 GiB or more */
@@ -82,6 +83,12 @@ int pt_fs_call_rename(const char *from, const char *to)
     return rename(from, to) == 0 ? 0 : errno;
 }
 
+int pt_fs_call_make_folder(const char *path)
+{
+    if (must_fail()) return ENOSPC;
+    return mkdir(path, 0777) == 0 ? 0 : errno;
+}
+
 int pt_fs_call_link(const char *from, const char *to)
 {
     if (must_fail()) return ENOSPC;
@@ -144,6 +151,22 @@ bool pt_fs_temp_name(char *out, const char *path)
     int n = snprintf(out, PT_FS_PATH_MAX, "%.*s.%.*s.%ld.%u.tmp", folder_len, path, name_len, name,
                      (long)getpid(), atomic_fetch_add(&next, 1));
     return n > 0 && n < PT_FS_PATH_MAX;
+}
+
+int pt_fs_give_name(const char *temp, const char *target, bool replace)
+{
+    if (replace) return pt_fs_call_rename(temp, target);
+    int error = pt_fs_call_link(temp, target);
+    if (!error) {
+        unlink(temp);
+        return 0;
+    }
+    if (error != EPERM && error != ENOTSUP && error != ENOSYS && error != EOPNOTSUPP) return error;
+    /* No hard links here (FAT, some network shares). Then a file that somebody else makes between
+     * these two calls is lost; nothing better exists everywhere. */
+    struct stat info;
+    if (lstat(target, &info) == 0) return EEXIST;
+    return pt_fs_call_rename(temp, target);
 }
 
 static pt_status status_of(int error)

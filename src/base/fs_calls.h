@@ -15,6 +15,7 @@
 int pt_fs_call_write(int fd, const void *bytes, int64_t n, int64_t *done);
 int pt_fs_call_sync(int fd); /* to the medium, also on macOS */
 int pt_fs_call_rename(const char *from, const char *to);
+int pt_fs_call_make_folder(const char *path);
 int pt_fs_call_link(const char *from, const char *to); /* follows a symbolic link at `from` */
 /* fsync of the folder that holds `path`, so that a new name survives a power cut. */
 int pt_fs_call_sync_parent(const char *path);
@@ -34,6 +35,9 @@ bool pt_fs_parent(char *out, const char *path);
 /* A name for a temporary file beside `path`, .NAME.PID.N.tmp, with a fresh N at each call, into
  * out[PT_FS_PATH_MAX]; false when it does not fit. */
 bool pt_fs_temp_name(char *out, const char *path);
+
+/* Gives a temporary file its name; without `replace` EEXIST when that is taken. */
+int pt_fs_give_name(const char *temp, const char *target, bool replace);
 
 /* Fails with the status that suits the errno value, as "cannot WHAT 'PATH': reason". */
 #define pt_fs_fail(err, error, what, path) \

@@ -16,11 +16,10 @@
 /* One folder whose parent exists. */
 static int make_one(const char *path)
 {
-    pt_fs_call_moment();
-    if (mkdir(path, 0777) == 0) return pt_fs_call_sync_parent(path);
-    int error = errno;
-    /* The kernel may name another reason first (EROFS, EACCES) for a folder that is there. */
-    return pt_fs_is_folder(path) ? 0 : error;
+    if (pt_fs_is_folder(path)) return 0;
+    int error = pt_fs_call_make_folder(path);
+    if (!error) return pt_fs_call_sync_parent(path);
+    return error == EEXIST && pt_fs_is_folder(path) ? 0 : error; /* made meanwhile */
 }
 
 pt_status pt_fs_make_folder(const char *path, pt_error *err)
@@ -43,21 +42,32 @@ pt_status pt_fs_make_folder(const char *path, pt_error *err)
     return PT_OK;
 }
 
+/* The path without slashes at its end: with them, what is beside it would be in it. Returns 0 or errno. */
+static int trim(char out[PT_FS_PATH_MAX], const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') n--;
+    if (n >= PT_FS_PATH_MAX) return ENAMETOOLONG;
+    memcpy(out, path, n);
+    out[n] = '\0';
+    return 0;
+}
+
 pt_status pt_fs_temp_folder(const char *path, char *out, size_t cap, pt_error *err)
 {
     char plain[PT_FS_PATH_MAX], name[PT_FS_PATH_MAX], parent[PT_FS_PATH_MAX];
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') n--;
-    if (n >= sizeof plain) return pt_fs_fail(err, ENAMETOOLONG, "make folder", path);
-    memcpy(plain, path, n);
-    plain[n] = '\0';
-    size_t len = pt_fs_temp_name(name, plain) ? strlen(name) : cap;
-    if (len >= cap || !pt_fs_parent(parent, plain))
-        return pt_fs_fail(err, ENAMETOOLONG, "make folder", path);
-    memcpy(out, name, len + 1);
-    pt_status s = pt_fs_make_folder(parent, err);
+    int error = trim(plain, path);
+    if (!error && !pt_fs_parent(parent, plain)) error = ENAMETOOLONG;
+    pt_status s =
+        error ? pt_fs_fail(err, error, "make folder", path) : pt_fs_make_folder(parent, err);
     if (s) return s;
-    return mkdir(out, 0777) == 0 ? PT_OK : pt_fs_fail(err, errno, "make folder", path);
+    do { /* EEXIST: a leftover of a killed process that had our number */
+        bool fits = pt_fs_temp_name(name, plain) && strlen(name) < cap;
+        error = fits ? pt_fs_call_make_folder(name) : ENAMETOOLONG;
+    } while (error == EEXIST);
+    if (error) return pt_fs_fail(err, error, "make folder", path);
+    memcpy(out, name, strlen(name) + 1);
+    return PT_OK;
 }
 
 pt_status pt_fs_place_folder(const char *from, const char *to, pt_error *err)
@@ -153,6 +163,20 @@ pt_status pt_fs_list(const char *path, void (*fn)(void *ctx, const char *name, b
     return error ? pt_fs_fail(err, error, "list", path) : PT_OK;
 }
 
+static void note_entry(void *ctx, const char *name, bool folder)
+{
+    (void)name, (void)folder;
+    *(bool *)ctx = false;
+}
+
+pt_status pt_fs_is_empty(const char *path, bool *empty, pt_error *err)
+{
+    *empty = true;
+    pt_status s = pt_fs_list(path, note_entry, empty, err);
+    if (s) *empty = false;
+    return s;
+}
+
 /* ---- removing ---- */
 /* Removes `name` in the folder `parent`. Symbolic links are removed, never followed: each level is
  * opened relative to the one above, so a tree that is changed meanwhile leads nowhere else. */
@@ -179,12 +203,8 @@ static int remove_at(int parent, const char *name, int depth)
 pt_status pt_fs_remove(const char *path, pt_error *err)
 {
     char plain[PT_FS_PATH_MAX];
-    size_t n = strlen(path);
     /* With a slash behind it, the name of a link would mean the folder it points to. */
-    while (n > 1 && path[n - 1] == '/') n--;
-    if (n >= sizeof plain) return pt_fs_fail(err, ENAMETOOLONG, "remove", path);
-    memcpy(plain, path, n);
-    plain[n] = '\0';
+    if (trim(plain, path)) return pt_fs_fail(err, ENAMETOOLONG, "remove", path);
     const char *slash = strrchr(plain, '/'), *name = slash ? slash + 1 : plain;
     if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return pt_fail(err, PT_BAD_INPUT, "refusing to remove '%s': give the name itself", path);
@@ -194,8 +214,8 @@ pt_status pt_fs_remove(const char *path, pt_error *err)
 }
 
 /* ---- sweeping ---- */
-/* The PID in ".NAME.PID.N.tmp", 0 for any other name. */
-static pid_t owner_of(const char *name)
+/* The PID in ".NAME.PID.N.tmp" and the length of ".NAME"; 0 for any other name. */
+static pid_t owner_of(const char *name, size_t *named)
 {
     size_t n = strlen(name), digits[2];
     if (name[0] != '.' || n < 8 || strcmp(name + n - 4, ".tmp") != 0) return 0;
@@ -207,12 +227,15 @@ static pid_t owner_of(const char *name)
         if (n == end || end - n > 10 || n < 2 || name[n - 1] != '.') return 0;
         n--;
     }
+    *named = n;
     long pid = strtol(name + digits[0], NULL, 10);
     return pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
 typedef struct sweep {
     const char *folder;
+    const char *
+        like; /* folders too, and only what stands beside the path that this name is made of; or NULL */
     int64_t *swept;
     pt_status status;
     pt_error *err;
@@ -222,8 +245,12 @@ static void sweep_one(void *ctx, const char *name, bool folder)
 {
     sweep *w = ctx;
     char path[PT_FS_PATH_MAX];
-    pid_t pid = owner_of(name);
-    if (folder || !pid || w->status || !pt_fs_join(path, sizeof path, w->folder, name)) return;
+    size_t n = 0, n_like = 0;
+    pid_t pid = owner_of(name, &n);
+    if (!pid || w->status || !pt_fs_join(path, sizeof path, w->folder, name)) return;
+    if (w->like)
+        if (!owner_of(w->like, &n_like) || n != n_like || memcmp(name, w->like, n) != 0) return;
+    if (folder && (!w->like || pt_fs_is_link(path))) return;
     if (pid != getpid() && (kill(pid, 0) == 0 || errno != ESRCH)) return;
     w->status = pt_fs_remove(path, w->err);
     *w->swept += w->status == PT_OK;
@@ -231,8 +258,19 @@ static void sweep_one(void *ctx, const char *name, bool folder)
 
 pt_status pt_fs_sweep(const char *folder, int64_t *swept, pt_error *err)
 {
-    sweep w = {folder, swept, PT_OK, err};
+    sweep w = {.folder = folder, .swept = swept, .err = err};
     pt_status s = pt_fs_list(folder, sweep_one, &w, err);
+    return s ? s : w.status;
+}
+
+pt_status pt_fs_sweep_beside(const char *path, int64_t *swept, pt_error *err)
+{
+    char plain[PT_FS_PATH_MAX], name[PT_FS_PATH_MAX], parent[PT_FS_PATH_MAX];
+    if (trim(plain, path) || !pt_fs_parent(parent, plain) || !pt_fs_temp_name(name, plain))
+        return pt_fs_fail(err, ENAMETOOLONG, "list the folder of", path);
+    const char *slash = strrchr(name, '/');
+    sweep w = {.folder = parent, .like = slash ? slash + 1 : name, .swept = swept, .err = err};
+    pt_status s = pt_fs_list(parent, sweep_one, &w, err);
     return s ? s : w.status;
 }
 

@@ -58,12 +58,12 @@ pt_status pt_part_file_restart(pt_part_file *f, pt_error *err)
     return PT_OK;
 }
 
-pt_status pt_part_file_commit(pt_part_file *f, pt_error *err)
+pt_status pt_part_file_commit(pt_part_file *f, bool replace, pt_error *err)
 {
     struct stat info;
     int error = lstat(f->path, &info) == 0 && !S_ISREG(info.st_mode) ? EEXIST : 0;
     if (!error) error = pt_fs_call_sync(f->fd);
-    if (!error) error = pt_fs_call_rename(f->part, f->path);
+    if (!error) error = pt_fs_give_name(f->part, f->path, replace);
     if (!error) error = pt_fs_call_sync_parent(f->path);
     pt_status s = error ? pt_fs_fail(err, error, "write", f->path) : PT_OK;
     pt_part_file_close(f);

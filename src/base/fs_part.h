@@ -17,8 +17,9 @@ int64_t pt_part_file_size(const pt_part_file *file);
 pt_status pt_part_file_write(pt_part_file *file, const void *bytes, int64_t n, pt_error *err);
 /* Throws away what is there. */
 pt_status pt_part_file_restart(pt_part_file *file, pt_error *err);
-/* Gives the file its name, replacing a regular file of that name, and frees it; on failure the part stays. */
-pt_status pt_part_file_commit(pt_part_file *file, pt_error *err);
+/* Gives the file its name and frees it; on failure the part stays. Only with `replace` a regular file of that name is
+ * replaced, else EXISTS. */
+pt_status pt_part_file_commit(pt_part_file *file, bool replace, pt_error *err);
 /* Frees and keeps what is there, unless it is empty. NULL is fine. */
 void pt_part_file_close(pt_part_file *file);
 

@@ -25,7 +25,7 @@ TEST(a_part_goes_on_where_it_was_left)
     f = open_part();
     CHECK_INT(pt_part_file_size(f), 3);
     CHECK_OK(pt_part_file_write(f, "def", 3, &err), err);
-    CHECK_OK(pt_part_file_commit(f, &err), err);
+    CHECK_OK(pt_part_file_commit(f, true, &err), err);
     CHECK_STR(text_of(in_folder("f")), "abcdef");
     CHECK_INT(n_entries(), 1);
     f = open_part(); /* the next version replaces it */
@@ -33,8 +33,23 @@ TEST(a_part_goes_on_where_it_was_left)
     CHECK_OK(pt_part_file_restart(f, &err), err);
     CHECK_INT(pt_part_file_size(f), 0);
     CHECK_OK(pt_part_file_write(f, "new", 3, &err), err);
-    CHECK_OK(pt_part_file_commit(f, &err), err);
+    CHECK_OK(pt_part_file_commit(f, true, &err), err);
     CHECK_STR(text_of(in_folder("f")), "new");
+}
+
+TEST(a_part_replaces_nothing_unasked)
+{
+    fresh_folder();
+    put_text(in_folder("f"), "mine");
+    pt_part_file *f = open_part();
+    CHECK_OK(pt_part_file_write(f, "new", 3, &err), err);
+    CHECK_INT(pt_part_file_commit(f, false, NULL), PT_EXISTS);
+    CHECK_STR(text_of(in_folder("f")), "mine");
+    CHECK_STR(text_of(in_folder("f.part")), "new");
+    unlink(in_folder("f"));
+    CHECK_OK(pt_part_file_commit(open_part(), false, &err), err);
+    CHECK_STR(text_of(in_folder("f")), "new");
+    CHECK_INT(n_entries(), 1);
 }
 
 TEST(an_empty_part_is_not_left_behind)
@@ -55,7 +70,7 @@ TEST(what_no_part_can_be)
     CHECK_OK(pt_fs_make_folder(in_folder("g"), &err), err);
     CHECK_OK(pt_part_file_open(&f, in_folder("g"), &err), err);
     CHECK_OK(pt_part_file_write(f, "abc", 3, &err), err);
-    CHECK(pt_part_file_commit(f, NULL) != PT_OK); /* a folder is not replaced */
+    CHECK(pt_part_file_commit(f, true, NULL) != PT_OK); /* a folder is not replaced */
     CHECK(pt_fs_is_folder(in_folder("g")));
     CHECK_STR(text_of(in_folder("g.part")), "abc");
 }
@@ -68,7 +83,7 @@ TEST(a_full_disk_loses_nothing_of_a_part)
         pt_fs_fail_after(nth);
         pt_status s = pt_part_file_write(f, "abc", 3, NULL);
         if (s) pt_part_file_close(f);
-        else s = pt_part_file_commit(f, NULL);
+        else s = pt_part_file_commit(f, true, NULL);
         pt_fs_fail_after(0);
         CHECK_INT(s, PT_IO);
         const char *left = text_of(in_folder(nth == 4 ? "f" : "f.part"));

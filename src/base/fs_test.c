@@ -462,6 +462,93 @@ TEST(temporary_files_of_dead_processes_are_swept)
     CHECK_INT(pt_fs_sweep(in_folder("none"), &swept, NULL), PT_NOT_FOUND);
 }
 
+/* A temporary folder as a killed process leaves it. */
+static void leave_folder(const char *name, pid_t pid, int n)
+{
+    char path[200];
+    pt_error err = {0};
+    snprintf(path, sizeof path, ".%s.%ld.%d.tmp/below", name, (long)pid, n);
+    CHECK_OK(pt_fs_make_folder(in_folder(path), &err), err);
+}
+
+TEST(temporary_folders_of_dead_processes_are_swept)
+{
+    fresh_folder();
+    pt_error err = {0};
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    leave_folder("out", child, 0);
+    leave_folder("out", getpid(), 12345); /* of a process that had our number */
+    leave_folder("out", getppid(), 0);    /* of one that runs */
+    leave_folder("out.txt", child, 0);    /* of another name */
+    leave_folder("ou", child, 0);
+    char name[100];
+    snprintf(name, sizeof name, ".out.%ld.7.tmp", (long)child);
+    put_text(in_folder(name), "a file");
+    snprintf(name, sizeof name, ".out.%ld.8.tmp", (long)child);
+    CHECK_OK(pt_fs_make_folder(in_folder("mine/below"), &err), err);
+    CHECK(symlink("mine", in_folder(name)) == 0); /* none that we make */
+    int before = n_entries();
+    int64_t swept = 1;
+    CHECK_OK(pt_fs_sweep_beside(in_folder("out/"), &swept, &err), err);
+    CHECK_INT(swept, 1 + 3);
+    CHECK_INT(n_entries(), before - 3);
+    CHECK(pt_fs_is_folder(in_folder("mine/below")));
+    CHECK_INT(pt_fs_sweep_beside(in_folder("none/out"), &swept, NULL), PT_NOT_FOUND);
+    static char path[6000];
+    memset(path, 'a', sizeof path - 1);
+    CHECK_INT(pt_fs_sweep_beside(path, &swept, NULL), PT_IO);
+}
+
+/* In a container every process may have the same number, and its temporary names begin anew. */
+TEST(a_leftover_with_our_number_is_in_nobodys_way)
+{
+    fresh_folder();
+    pt_error err = {0};
+    char temp[PT_FS_PATH_MAX];
+    CHECK(pt_fs_temp_name(temp, "x"));
+    const char *n = strstr(temp, ".tmp");
+    while (n[-1] != '.') n--;
+    int next = (int)strtol(n, NULL, 10) + 1;
+    leave_folder("out", getpid(), next);
+    leave_folder("out", getpid(), next + 1);
+    CHECK_OK(pt_fs_temp_folder(in_folder("out"), temp, sizeof temp, &err), err);
+    CHECK(pt_fs_is_folder(temp) && n_entries() == 3);
+    bool empty = false;
+    CHECK_OK(pt_fs_is_empty(temp, &empty, &err), err);
+    CHECK(empty);
+    pt_fs_fail_after(1);
+    CHECK_INT(pt_fs_temp_folder(in_folder("out"), temp, sizeof temp, NULL), PT_IO);
+    pt_fs_fail_after(0);
+    CHECK_INT(n_entries(), 3);
+}
+
+TEST(empty_folders)
+{
+    fresh_folder();
+    pt_error err = {0};
+    bool empty = true;
+    CHECK_INT(pt_fs_is_empty(in_folder("none"), &empty, NULL), PT_NOT_FOUND);
+    CHECK(!empty);
+    CHECK_OK(pt_fs_is_empty(in_folder("."), &empty, &err), err);
+    CHECK(empty);
+    put_text(in_folder(".hidden"), "");
+    CHECK_OK(pt_fs_is_empty(in_folder("."), &empty, &err), err);
+    CHECK(!empty);
+}
+
+TEST(sha256_of_a_file)
+{
+    fresh_folder();
+    pt_error err = {0};
+    char hex[65];
+    put_text(in_folder("a"), "abc");
+    CHECK_OK(pt_fs_sha256(in_folder("a"), hex, &err), err);
+    CHECK_STR(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    CHECK_INT(pt_fs_sha256(in_folder("none"), hex, NULL), PT_NOT_FOUND);
+}
+
 TEST(renaming_takes_no_name_that_is_taken)
 {
     fresh_folder();

@@ -129,6 +129,31 @@ void pt_hex(const uint8_t *bytes, size_t n, char *out)
     *out = '\0';
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool pt_unhex(const char *text, uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++, text += 2) {
+        int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
+        if (low < 0) return false;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+bool pt_unhex_u32(const char *text, uint32_t *out)
+{
+    uint8_t bytes[4];
+    bool good = pt_unhex(text, bytes, sizeof bytes);
+    if (good) *out = load_be32(bytes);
+    return good;
+}
+
 /* ---- crc32c: RFC 3720 appendix B.4, polynomial 0x1EDC6F41, reflected 0x82F63B78 ---- */
 
 /* Eight bytes at a time (Kounavis & Berry 2005, "slicing by 8"): table[k][i] is the remainder of

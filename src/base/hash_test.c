@@ -36,6 +36,24 @@ TEST(sha256_million_a)
     CHECK_STR(out, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(hex_there_and_back)
+{
+    uint8_t bytes[256], back[256];
+    char text[513];
+    for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i;
+    pt_hex(bytes, sizeof bytes, text);
+    CHECK(pt_unhex(text, back, sizeof back) && memcmp(bytes, back, sizeof bytes) == 0);
+    CHECK(pt_unhex("aBCdE9rest", back, 3) && memcmp(back, "\xab\xcd\xe9", 3) == 0);
+    CHECK(pt_unhex("", back, 0));
+    static const char *const bad[] = {"",   "a",  "g0", "0g", " 1", "0x",
+                                      "-1", "/0", ":0", "@a", "`a"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(!pt_unhex(bad[i], back, 1));
+    CHECK(!pt_unhex("0011", back, 3)); /* stops at the end of the text */
+    uint32_t number = 7;
+    CHECK(pt_unhex_u32("00c0ffEE", &number) && number == 0xc0ffee);
+    CHECK(!pt_unhex_u32("0123456", &number) && number == 0xc0ffee);
+}
+
 TEST(sha256_split_anywhere)
 {
     uint8_t data[200], digest[32];

@@ -11,6 +11,26 @@
 #include "base/platform.h"
 #include "cli/manual.h"
 
+/* ---- verbs ---- */
+
+const pt_verb *pt_verb_at(int i)
+{
+    for (const pt_verb *const *v = pt_verbs; *v; v++) {
+        if (i-- == 0) return *v;
+        for (const pt_verb *const *sub = (*v)->subs; sub && *sub; sub++)
+            if (i-- == 0) return *sub;
+    }
+    return NULL;
+}
+
+const char *pt_verb_page(const char *name, char out[64])
+{
+    pt_format(out, 64, "%s", name);
+    for (char *p = out; *p; p++)
+        if (*p == ' ') *p = '-';
+    return out;
+}
+
 /* ---- output ---- */
 
 pt_status pt_print(const char *bytes, size_t n, pt_error *err)

@@ -19,6 +19,8 @@ typedef struct pt_verb {
     const char *details;          /* paragraphs and examples at the end, or NULL */
     const char *manual;           /* paragraphs for the manual page alone, or NULL */
     const char *files;            /* lines "NAME: what it holds" for the manual page, or NULL */
+    const struct pt_verb *const
+        *subs; /* the verbs below it, "data get" …; ends with NULL. Or NULL */
     pt_status (*run)(const struct pt_verb *verb, int argc, char **argv, pt_error *err);
 } pt_verb;
 
@@ -26,6 +28,11 @@ extern const pt_verb pt_verb_train, pt_verb_sample, pt_verb_eval, pt_verb_inspec
     pt_verb_logits, pt_verb_devices, pt_verb_bench, pt_verb_data, pt_verb_report, pt_verb_runs,
     pt_verb_help;
 extern const pt_verb *const pt_verbs[]; /* all of them, in the order of the help; ends with NULL */
+
+/* Verb i of all, those below a verb behind it; NULL behind the last. */
+const pt_verb *pt_verb_at(int i);
+/* A verb's name as its manual page has it: "data-get". */
+const char *pt_verb_page(const char *name, char out[64]);
 
 /* ---- about the program ---- */
 

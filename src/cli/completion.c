@@ -33,6 +33,19 @@ static value_kind kind_of(const char *value, pt_strbuf *words)
     return VALUE_WORDS;
 }
 
+static const char *last_word(const char *verb)
+{
+    const char *space = strrchr(verb, ' ');
+    return space ? space + 1 : verb;
+}
+
+/* The next verb with verbs below it, from *v on; NULL when there is none. */
+static const pt_verb *next_group(const pt_verb *const **v)
+{
+    while (**v && !(**v)->subs) ++*v;
+    return **v ? *(*v)++ : NULL;
+}
+
 /* ---- bash ---- */
 
 static void bash_case(const char *pattern, value_kind kind, const char *words, pt_strbuf *out)
@@ -47,8 +60,9 @@ static void bash_case(const char *pattern, value_kind kind, const char *words, p
 
 static void bash_verb(const pt_command_line *line, pt_strbuf *out)
 {
+    char page[64];
     pt_strbuf words = {0};
-    pt_strbuf_printf(out, "    %s)\n        options='", line->verb);
+    pt_strbuf_printf(out, "    %s)\n        options='", pt_verb_page(line->verb, page));
     for (int i = 0; i < line->n_options; i++)
         if (line->options[i].kind != PT_OPTION_HEADING)
             pt_strbuf_printf(out, "--%s ", line->options[i].name);
@@ -63,7 +77,7 @@ static void bash_verb(const pt_command_line *line, pt_strbuf *out)
     }
     if (line->first) {
         value_kind kind = kind_of(line->first, &words);
-        bash_case(line->verb, kind, words.data, out);
+        bash_case(last_word(line->verb), kind, words.data, out);
     } else if (line->most_positional) {
         bash_case("*", VALUE_FILE, "", out);
     }
@@ -82,10 +96,16 @@ static void bash_begin(pt_strbuf *out)
                    "    # --name=value comes as three words\n"
                    "    if [ \"$now\" = '=' ]; then now=''\n"
                    "    elif [ \"$before\" = '=' ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
-                   "    case $COMP_CWORD in\n"
-                   "    1)\n        words='");
+                   "    local verb=${COMP_WORDS[1]}\n");
+    const pt_verb *group;
+    for (const pt_verb *const *v = pt_verbs; (group = next_group(&v));)
+        pt_strbuf_printf(out,
+                         "    if [ \"$verb\" = %s ] && [ \"$COMP_CWORD\" -gt 2 ]; then "
+                         "verb=%s-${COMP_WORDS[2]}; fi\n",
+                         group->name, group->name);
+    pt_strbuf_puts(out, "    case $COMP_CWORD in\n    1)\n        words='");
     for (const pt_verb *const *v = pt_verbs; *v; v++) pt_strbuf_printf(out, "%s ", (*v)->name);
-    pt_strbuf_puts(out, "--help --version' ;;\n    *)\n    case ${COMP_WORDS[1]} in\n");
+    pt_strbuf_puts(out, "--help --version' ;;\n    *)\n    case $verb in\n");
 }
 
 static void bash_end(pt_strbuf *out)
@@ -129,13 +149,15 @@ static void zsh_action(pt_strbuf *out, const char *value, value_kind kind, const
 
 static void zsh_verb(const pt_command_line *line, pt_strbuf *out)
 {
+    char page[64];
     pt_strbuf words = {0};
-    pt_strbuf_printf(out, "    %s) _arguments", line->verb);
+    pt_strbuf_printf(out, "    %s) _arguments", pt_verb_page(line->verb, page));
     for (int i = 0; i < line->n_options; i++) {
         const pt_option *o = &line->options[i];
         if (o->kind == PT_OPTION_HEADING) continue;
         bool value = o->kind != PT_OPTION_SWITCH;
-        pt_strbuf_printf(out, " \\\n        '--%s%s[", o->name, value ? "=" : "");
+        pt_strbuf_printf(out, " \\\n        '%s--%s%s[", o->kind == PT_OPTION_LIST ? "*" : "",
+                         o->name, value ? "=" : "");
         zsh_text(out, o->help);
         pt_strbuf_putc(out, ']');
         value_kind kind = kind_of(o->value, &words);
@@ -167,7 +189,15 @@ static void zsh_begin(pt_strbuf *out)
     pt_strbuf_puts(out, "    )\n"
                         "    if (( CURRENT == 2 )); then\n"
                         "        _describe verb verbs\n        return\n    fi\n"
-                        "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
+                        "    shift words\n    (( CURRENT-- ))\n");
+    const pt_verb *group;
+    for (const pt_verb *const *v = pt_verbs; (group = next_group(&v));)
+        pt_strbuf_printf(out,
+                         "    if [[ $words[1] == %s ]] && (( CURRENT > 2 )); then\n"
+                         "        words[2]=%s-$words[2]\n        shift words\n"
+                         "        (( CURRENT-- ))\n    fi\n",
+                         group->name, group->name);
+    pt_strbuf_puts(out, "    case $words[1] in\n");
 }
 
 static void zsh_end(pt_strbuf *out)
@@ -199,13 +229,15 @@ static void fish_action(pt_strbuf *out, value_kind kind, const char *words)
 static void fish_verb(const pt_command_line *line, pt_strbuf *out)
 {
     pt_strbuf words = {0};
-    char start[96];
-    pt_format(start, sizeof start, "complete -c posttrain -n '__fish_seen_subcommand_from %s'",
-              line->verb);
+    char start[160];
+    const char *last = last_word(line->verb);
+    int group = last > line->verb ? (int)(last - line->verb) - 1 : 0; /* bytes of its name */
+    pt_format(start, sizeof start, "complete -c posttrain -n '__fish_seen_subcommand_from %.*s%s%s",
+              group, line->verb, group ? "; and __fish_seen_subcommand_from " : "", last);
     for (int i = 0; i < line->n_options; i++) {
         const pt_option *o = &line->options[i];
         if (o->kind == PT_OPTION_HEADING) continue;
-        pt_strbuf_printf(out, "%s -l %s", start, o->name);
+        pt_strbuf_printf(out, "%s' -l %s", start, o->name);
         value_kind kind = kind_of(o->value, &words);
         fish_action(out, kind, words.data);
         pt_strbuf_puts(out, " -d '");
@@ -213,9 +245,12 @@ static void fish_verb(const pt_command_line *line, pt_strbuf *out)
         pt_strbuf_puts(out, "'\n");
     }
     if (line->first) {
-        (void)kind_of(line->first, &words);
-        pt_strbuf_printf(out, "%s -a '%s'\n", start, words.data);
-    } else if (line->most_positional) pt_strbuf_printf(out, "%s -F\n", start);
+        value_kind kind = kind_of(line->first, &words);
+        pt_strbuf_printf(out, "%s; and test (count (commandline -opc)) -eq %d'", start,
+                         group ? 3 : 2);
+        fish_action(out, kind, words.data);
+        pt_strbuf_putc(out, '\n');
+    } else if (line->most_positional) pt_strbuf_printf(out, "%s' -F\n", start);
     pt_strbuf_deinit(&words);
 }
 

@@ -18,23 +18,34 @@ void pt_skip_report_end(const pt_skip_report *report)
         pt_say("left out: %lld more\n", (long long)report->n - SKIPPED_SHOWN);
 }
 
-/* "0.7,0.3": one weight for each path. */
+/* "0.7,0.3": how many weights, or 0 when it is nothing like it. */
+static int read_mix(const char *at, double weight[PT_SOURCES_MAX])
+{
+    for (int n = 0; n < PT_SOURCES_MAX; at++) {
+        size_t used = pt_decimal_to_double(at, strlen(at), &weight[n]);
+        at += used;
+        if (!used || (*at && *at != ',')) return 0;
+        n++;
+        if (!*at) return n;
+    }
+    return 0;
+}
+
+bool pt_mix_is_same(const char *a, const char *b)
+{
+    double weight[2][PT_SOURCES_MAX];
+    int n = read_mix(a, weight[0]);
+    return n > 0 && n == read_mix(b, weight[1]) && pt_weights_are_same(weight[0], weight[1], n);
+}
+
+/* One weight for each path. */
 static pt_status parse_mix(pt_corpus_choice *c, pt_error *err)
 {
-    const char *at = c->mix;
-    int n = 0;
-    for (;;) {
-        double weight = 0;
-        size_t used = pt_decimal_to_double(at, strlen(at), &weight);
-        at += used;
-        if (!used || (*at && *at != ',') || n == PT_SOURCES_MAX)
-            return pt_fail(err, PT_BAD_INPUT,
-                           "--mix is '%s', it must be up to %d numbers with commas between them",
-                           c->mix, PT_SOURCES_MAX);
-        c->weight[n++] = weight;
-        if (!*at) break;
-        at++;
-    }
+    int n = read_mix(c->mix, c->weight);
+    if (n == 0)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "--mix is '%s', it must be up to %d numbers with commas between them",
+                       c->mix, PT_SOURCES_MAX);
     if (n == c->paths.n) return PT_OK;
     return pt_fail(err, PT_BAD_INPUT, "--mix has %d number%s for %d times --corpus", n,
                    n == 1 ? "" : "s", c->paths.n);

@@ -190,6 +190,23 @@ static pt_status print_verified(const char *path, const pt_shard_folder *folder,
     return s;
 }
 
+static pt_status verify(const char *path, bool json, bool quiet, pt_error *err)
+{
+    pt_shard_folder folder;
+    pt_open_files files = {0};
+    pt_status s = pt_shard_folder_open(&folder, path, &files, err);
+    if (s == PT_OK) {
+        pt_job_line progress = pt_job_line_begin("verifying", folder.bytes, quiet);
+        pt_job job = {pt_job_line_show, &progress};
+        s = pt_shard_folder_verify(&folder, &job, err);
+        pt_job_line_end(&progress);
+    }
+    if (s == PT_OK) s = print_verified(path, &folder, json, err);
+    pt_shard_folder_close(&folder);
+    pt_open_files_close(&files);
+    return s;
+}
+
 static pt_status run_verify(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     bool json = false, quiet = false, done = false;
@@ -197,21 +214,13 @@ static pt_status run_verify(const pt_verb *verb, int argc, char **argv, pt_error
         {"json", PT_OPTION_SWITCH, &json, NULL, "one JSON object on stdout", NULL, false},
         {"quiet", PT_OPTION_SWITCH, &quiet, NULL, "nothing on stderr but errors", NULL, false},
     };
-    pt_command_line line = {.options = options, .n_options = 2, .most_positional = 1};
+    pt_command_line line = {
+        .options = options, .n_options = 2, .most_positional = 1, .first = "DIR"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
     if (line.n_positional < 1)
         return pt_fail(err, PT_BAD_INPUT, "which shards? give the folder that holds them");
-    pt_shard_folder folder;
-    s = pt_shard_folder_open(&folder, line.positional[0], err);
-    if (s) return s;
-    pt_job_line progress = pt_job_line_begin("verifying", folder.bytes, quiet);
-    pt_job job = {pt_job_line_show, &progress};
-    s = pt_shard_folder_verify(&folder, &job, err);
-    pt_job_line_end(&progress);
-    if (s == PT_OK) s = print_verified(line.positional[0], &folder, json, err);
-    pt_shard_folder_close(&folder);
-    return s;
+    return verify(line.positional[0], json, quiet, err);
 }
 
 const pt_verb pt_verb_data_verify = {

@@ -7,19 +7,21 @@ const char pt_overview_examples[] =
 
 pt_status pt_print_overview(pt_error *err)
 {
-    pt_strbuf text = {0};
+    char codes[32];
+    const char *words;
+    pt_strbuf text = {0}, exits = {0};
+    for (int i = 0; pt_exit_codes(i, codes, &words); i++)
+        pt_strbuf_printf(&exits, "%s%s %s", i ? "; " : "Exit codes: ", codes, words);
     pt_strbuf_puts(&text, "posttrain: small language models, from scratch, on your own machine\n\n"
                           "usage: posttrain VERB …\n\n");
     for (const pt_verb *const *v = pt_verbs; *v; v++)
         pt_strbuf_printf(&text, "  %-10s%s\n", (*v)->name, (*v)->summary);
-    pt_strbuf_puts(&text,
-                   "\nposttrain VERB --help tells about a verb; posttrain --version the "
-                   "version.\n\nExit codes: 0 done; 2 bad input or usage; 3 memory; 4 files; 5 "
-                   "damaged file;\n6 not supported; 7 not found; 8 exists already; 9 training "
-                   "diverged;\n129, 130, 143 stopped by a signal, with everything saved.\n\n"
-                   "Example:\n");
-    pt_strbuf_puts(&text, pt_overview_examples);
+    pt_strbuf_puts(&text, "\nposttrain VERB --help tells about a verb; posttrain --version the "
+                          "version.\n\n");
+    pt_put_wrapped(&text, 0, exits.data ? exits.data : "");
+    pt_strbuf_printf(&text, ".\n\nExample:\n%s", pt_overview_examples);
     pt_status s = pt_print_strbuf(&text, err);
+    pt_strbuf_deinit(&exits);
     pt_strbuf_deinit(&text);
     return s;
 }
@@ -31,11 +33,19 @@ static pt_status run_form(const pt_verb *verb, const char *form, pt_error *err)
     return verb->run(verb, 1, words, err);
 }
 
-static const pt_verb *find_verb(const char *name)
+/* "data get" as two words, or as the name of the page; NULL without a word. */
+static pt_status find_verb(const pt_command_line *line, const pt_verb **out, pt_error *err)
 {
-    for (const pt_verb *const *v = pt_verbs; *v; v++)
-        if (strcmp((*v)->name, name) == 0) return *v;
-    return NULL;
+    char given[160], page[64];
+    const char *const *word = line->positional;
+    *out = NULL;
+    if (!line->n_positional) return PT_OK;
+    bool two = line->n_positional > 1;
+    pt_format(given, sizeof given, "%s%s%s", word[0], two ? "-" : "", two ? word[1] : "");
+    for (int i = 0; (*out = pt_verb_at(i)); i++)
+        if (strcmp(pt_verb_page((*out)->name, page), given) == 0) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "there is no verb '%s %s': see posttrain help %s", word[0],
+                   word[1], word[0]);
 }
 
 static pt_status print_manual(const pt_verb *verb, pt_error *err)
@@ -62,8 +72,8 @@ static pt_status print_completion(const char *shell, pt_error *err)
     pt_strbuf text = {0};
     pt_completion_begin(forms[i].form, &text);
     pt_status s = pt_print_strbuf(&text, err);
-    for (const pt_verb *const *v = pt_verbs; *v && s == PT_OK; v++)
-        s = run_form(*v, forms[i].word, err);
+    const pt_verb *v;
+    for (int k = 0; s == PT_OK && (v = pt_verb_at(k)); k++) s = run_form(v, forms[i].word, err);
     pt_strbuf_clear(&text);
     pt_completion_end(forms[i].form, &text);
     if (s == PT_OK) s = pt_print_strbuf(&text, err);
@@ -78,8 +88,11 @@ typedef struct help_options {
 
 static pt_status print_names(pt_error *err)
 {
+    char page[64];
+    const pt_verb *v;
     pt_strbuf text = {0};
-    for (const pt_verb *const *v = pt_verbs; *v; v++) pt_strbuf_printf(&text, "%s\n", (*v)->name);
+    for (int i = 0; (v = pt_verb_at(i)); i++)
+        pt_strbuf_printf(&text, "%s\n", pt_verb_page(v->name, page));
     pt_status s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
     return s;
@@ -89,7 +102,9 @@ static pt_status answer(const pt_command_line *line, const help_options *o, pt_e
 {
     if (o->shell) return print_completion(o->shell, err);
     if (o->names) return print_names(err);
-    const pt_verb *about = line->n_positional ? find_verb(line->positional[0]) : NULL;
+    const pt_verb *about = NULL;
+    pt_status s = find_verb(line, &about, err);
+    if (s) return s;
     if (o->manual) return print_manual(about, err);
     return about ? run_form(about, "--help", err) : pt_print_overview(err);
 }
@@ -98,19 +113,22 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     help_options o = {0};
     bool done = false;
+    char page[64];
+    const pt_verb *v;
     pt_strbuf names = {0};
-    for (const pt_verb *const *v = pt_verbs; *v; v++)
-        pt_strbuf_printf(&names, "%s%s", v == pt_verbs ? "" : "|", (*v)->name);
+    for (int i = 0; (v = pt_verb_at(i)); i++)
+        pt_strbuf_printf(&names, "%s%s", i ? "|" : "", pt_verb_page(v->name, page));
     if (names.failed) return pt_fail(err, PT_NO_MEMORY, "no memory for the names of the verbs");
     pt_option options[] = {
         {"man", PT_OPTION_SWITCH, &o.manual, NULL, "the manual page, as man(7)", NULL, false},
         {"completion", PT_OPTION_TEXT, &o.shell, "bash|zsh|fish", "the completion of a shell", NULL,
          false},
-        {"names", PT_OPTION_SWITCH, &o.names, NULL, "the names of the verbs alone", NULL, false},
+        {"names", PT_OPTION_SWITCH, &o.names, NULL, "the names of the manual pages alone", NULL,
+         false},
     };
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
-                            .most_positional = 1,
+                            .most_positional = 2,
                             .first = names.data};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s == PT_OK && !done) s = answer(&line, &o, err);
@@ -126,6 +144,7 @@ const pt_verb pt_verb_help = {
                "completions where they belong.\n\n"
                "Examples:\n"
                "  posttrain help train\n"
+               "  posttrain help data get\n"
                "  posttrain help --man train > posttrain-train.1\n"
                "  eval \"$(posttrain help --completion bash)\"\n",
     .run = run,

@@ -6,19 +6,21 @@
 #include "cli/job_line.h"
 #include "cli/progress.h"
 
+#define N_SIGNALS 3
+static const int numbers[N_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static struct sigaction before[N_SIGNALS]; /* the job */
 static volatile sig_atomic_t caught;
 
 static void on_signal(int number) { caught = number; }
 
 pt_job_line pt_job_line_begin(const char *what, int64_t total, bool quiet)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal,
-                               .sa_flags = (int)(SA_RESTART | SA_RESETHAND)},
-                     old;
+                               .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < 3; i++)
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+    caught = 0;
+    for (int i = 0; i < N_SIGNALS; i++)
+        if (sigaction(numbers[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     return (pt_job_line){.what = what,
                          .total = total,
@@ -60,4 +62,5 @@ void pt_job_line_end(pt_job_line *l)
 {
     if (l->open) pt_say("\r\033[K");
     l->open = false;
+    for (int i = 0; i < N_SIGNALS; i++) sigaction(numbers[i], &before[i], NULL);
 }

@@ -230,9 +230,9 @@ static void put_entries(pt_strbuf *out, const char *heading, const char *text)
 
 void pt_manual_of_verb(const pt_verb *verb, const pt_command_line *line, pt_strbuf *out)
 {
-    char name[64];
+    char page[64], name[80];
     pt_strbuf list = {0};
-    pt_format(name, sizeof name, "posttrain-%s", verb->name);
+    pt_format(name, sizeof name, "posttrain-%s", pt_verb_page(verb->name, page));
     put_title(out, name, verb->summary);
     pt_strbuf_puts(out, ".SH SYNOPSIS\n");
     put_usage(out, verb->usage);
@@ -254,33 +254,56 @@ void pt_manual_of_verb(const pt_verb *verb, const pt_command_line *line, pt_strb
 
 /* ---- what all pages share ---- */
 
-static void put_exit_status(pt_strbuf *out)
+bool pt_exit_codes(int i, char codes[32], const char **words)
 {
     static const pt_status shown[] = {PT_OK,        PT_BAD_INPUT, PT_NO_MEMORY,
                                       PT_IO,        PT_CORRUPT,   PT_UNSUPPORTED,
                                       PT_NOT_FOUND, PT_EXISTS,    PT_DIVERGED};
+    const int n = sizeof shown / sizeof shown[0];
+    if (i < n) {
+        pt_format(codes, 32, "%d", pt_status_exit_code(shown[i]));
+        *words = shown[i] == PT_OK ? "done" : pt_status_words(shown[i]);
+    } else {
+        pt_format(codes, 32, "%d, %d, %d", pt_status_exit_code(PT_HUNG_UP),
+                  pt_status_exit_code(PT_INTERRUPTED), pt_status_exit_code(PT_TERMINATED));
+        *words = "stopped by a signal, with everything saved";
+    }
+    return i <= n;
+}
+
+static void put_exit_status(pt_strbuf *out)
+{
+    char codes[32];
+    const char *words;
     pt_strbuf_puts(out, ".SH EXIT STATUS\n");
-    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
-        pt_strbuf_printf(out, ".TP\n.B %d\n", pt_status_exit_code(shown[i]));
-        put_sentence(out, shown[i] == PT_OK ? "done" : pt_status_words(shown[i]));
+    for (int i = 0; pt_exit_codes(i, codes, &words); i++) {
+        pt_strbuf_printf(out, ".TP\n.B %s\n", codes);
+        put_sentence(out, words);
         pt_strbuf_putc(out, '\n');
     }
-    pt_strbuf_puts(out,
-                   ".TP\n.BR 129 \", \" 130 \", \" 143\nStopped by a signal (hang-up, interrupt, "
-                   "termination), with everything saved.\n");
+}
+
+/* ".BR posttrain\-data\-get (1)" */
+static void put_reference(pt_strbuf *out, const char *begin, const char *verb)
+{
+    char page[64];
+    pt_strbuf_printf(out, ".BR %sposttrain\\-", begin);
+    for (const char *p = pt_verb_page(verb, page); *p; p++)
+        if (*p == '-') pt_strbuf_puts(out, "\\-");
+        else pt_strbuf_putc(out, *p);
+    pt_strbuf_puts(out, " (1)");
 }
 
 static void put_see_also(const char *own, pt_strbuf *out)
 {
-    bool first = true;
+    const pt_verb *v;
     pt_strbuf_puts(out, ".SH SEE ALSO\n");
-    if (own) {
-        pt_strbuf_puts(out, ".BR posttrain (1)");
-        first = false;
-    }
-    for (const pt_verb *const *v = pt_verbs; *v; v++) {
-        if (own && strcmp((*v)->name, own) == 0) continue;
-        pt_strbuf_printf(out, "%s.BR \\%%posttrain\\-%s (1)", first ? "" : ",\n", (*v)->name);
+    if (own) pt_strbuf_puts(out, ".BR posttrain (1)");
+    bool first = !own;
+    for (int i = 0; (v = pt_verb_at(i)); i++) {
+        if (own && strcmp(v->name, own) == 0) continue;
+        if (!first) pt_strbuf_puts(out, ",\n");
+        put_reference(out, "\\%", v->name);
         first = false;
     }
     pt_strbuf_putc(out, '\n');
@@ -320,9 +343,12 @@ void pt_manual_of_program(pt_strbuf *out)
     pt_strbuf_puts(out, ".SH DESCRIPTION\n");
     put_paragraphs(out, about);
     pt_strbuf_puts(out, ".SH VERBS\n");
-    for (const pt_verb *const *v = pt_verbs; *v; v++) {
-        pt_strbuf_printf(out, ".TP\n.BR posttrain\\-%s (1)\n", (*v)->name);
-        put_sentence(out, (*v)->summary);
+    const pt_verb *v;
+    for (int i = 0; (v = pt_verb_at(i)); i++) {
+        pt_strbuf_puts(out, ".TP\n");
+        put_reference(out, "", v->name);
+        pt_strbuf_putc(out, '\n');
+        put_sentence(out, v->summary);
         pt_strbuf_putc(out, '\n');
     }
     put_entries(out, "FILES",

@@ -12,6 +12,9 @@ void pt_manual_end(const char *name, pt_strbuf *out);
 /* posttrain(1), up to the same point. */
 void pt_manual_of_program(pt_strbuf *out);
 
+/* Exit codes, from the list of statuses: line i as "4" or "129, 130, 143", and what it means. False behind the last. */
+bool pt_exit_codes(int i, char codes[32], const char **words);
+
 /* The part of one verb in the completion script that line->help names. */
 void pt_completion_of_verb(const pt_command_line *line, pt_strbuf *out);
 /* What comes before the verbs' parts, and after them. */

@@ -213,7 +213,7 @@ static pt_help_form help_form(const char *word)
 static pt_status check_first(const pt_command_line *line, pt_error *err)
 {
     char what[64];
-    if (!line->first || !line->n_positional) return PT_OK;
+    if (!line->first || !strchr(line->first, '|') || !line->n_positional) return PT_OK;
     pt_format(what, sizeof what, "the word after %s", line->verb);
     return pt_words_check(what, line->first, line->positional[0], err);
 }
@@ -372,15 +372,15 @@ const pt_json *pt_option_recorded(const pt_json *record, const char *name)
 #define HELP_COLUMN 28
 #define HELP_WIDTH 80
 
-/* Help text from HELP_COLUMN, wrapped at words. */
-static void wrap(pt_strbuf *out, size_t column, const char *text)
+void pt_put_wrapped(pt_strbuf *out, size_t indent, const char *text)
 {
+    size_t column = indent;
     while (*text) {
         size_t n = strcspn(text, " ");
-        if (column > HELP_COLUMN && column + 1 + n > HELP_WIDTH) {
-            pt_strbuf_printf(out, "\n%*s", HELP_COLUMN, "");
-            column = HELP_COLUMN;
-        } else if (column > HELP_COLUMN) {
+        if (column > indent && column + 1 + n > HELP_WIDTH) {
+            pt_strbuf_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
             pt_strbuf_putc(out, ' ');
             column++;
         }
@@ -423,7 +423,7 @@ static void help_line(const pt_option *o, pt_strbuf *out)
     pt_strbuf_printf(out, "%*s", (int)(HELP_COLUMN - n), "");
     pt_option_default(o, value);
     pt_format(text, sizeof text, "%s%s%s%s", o->help, *value ? " [" : "", value, *value ? "]" : "");
-    wrap(out, HELP_COLUMN, text);
+    pt_put_wrapped(out, HELP_COLUMN, text);
     pt_strbuf_putc(out, '\n');
 }
 

@@ -56,8 +56,9 @@ typedef struct pt_command_line {
     const char *positional[PT_WORDS_MAX]; /* what was given */
     int n_positional;
     int most_positional; /* how many the verb takes at most */
-    const char *first;   /* what the first must be, "gemm|ops"; NULL: a file */
-    pt_help_form help;   /* asked for: print it and stop */
+    const char
+        *first; /* what the first must be, "gemm|ops", or its name in the help, DIR; NULL: a file */
+    pt_help_form help; /* asked for: print it and stop */
 } pt_command_line;
 
 /* Parses argv[0 … argc-1] (the words after the verb). "--name value" and "--name=value"; "--" ends
@@ -76,6 +77,9 @@ const pt_json *pt_option_recorded(const pt_json *record, const char *name);
 bool pt_option_is_set(const pt_command_line *line, const char *name);
 /* The option lines of a help page: with PT_HELP_ALL all of them, else those before the first heading. */
 void pt_options_help(const pt_command_line *line, pt_strbuf *out);
+/* Text wrapped at words to the width of a help page; lines after the first begin at column `indent`, where the first one
+ * is. */
+void pt_put_wrapped(pt_strbuf *out, size_t indent, const char *text);
 /* What an option is when it isn't given, "" when there is nothing to state. To be called before anything is
  * parsed: a number's target holds its default. */
 const char *pt_option_default(const pt_option *option, char out[64]);

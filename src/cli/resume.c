@@ -33,6 +33,7 @@ static pt_status compare(const pt_train_arguments *a, const pt_json *now, const 
         if (o->kind == PT_OPTION_HEADING || !o->set || !given) continue;
         if (o->kind == PT_OPTION_LIST) continue; /* paths, whose bytes are compared */
         if (strcmp(shown(given), shown(was)) == 0) continue;
+        if (strcmp(o->name, "mix") == 0 && pt_mix_is_same(shown(given), shown(was))) continue;
         if (strcmp(o->name, "steps") == 0 && !constant)
             return pt_fail(err, PT_BAD_INPUT,
                            "--steps is %s, the run's is %s: under --schedule %s that would change "

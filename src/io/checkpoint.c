@@ -97,15 +97,7 @@ static pt_status read_note(const char *path, const char *format, pt_arena *arena
 
 static bool parse_crc(const char *text, uint32_t *out)
 {
-    static const char digits[] = "0123456789abcdef";
-    *out = 0;
-    if (!text || strlen(text) != 8) return false;
-    for (const char *p = text; *p; p++) {
-        const char *digit = strchr(digits, *p);
-        if (!digit) return false;
-        *out = *out << 4 | (uint32_t)(digit - digits);
-    }
-    return true;
+    return text && strlen(text) == 8 && pt_unhex_u32(text, out);
 }
 
 static pt_status parse_manifest(const pt_json *json, manifest *m, pt_error *err)
@@ -213,24 +205,18 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
     return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
 }
 
-static void count_entry(void *ctx, const char *name, bool folder)
-{
-    (void)name, (void)folder;
-    ++*(int64_t *)ctx;
-}
-
 /* Deletes a checkpoint, the manifest first: what is left of a deletion cut short is then none. What we did
  * not put there stays. */
 static pt_status delete_ours(const char *folder, pt_error *err)
 {
     const char *const names[] = {"manifest.json", model_names[0], model_names[1]};
     char path[PATH_BYTES];
-    int64_t left = 0;
+    bool empty = false;
     pt_status s = PT_OK;
     for (int i = 0; i < 3 && s == PT_OK; i++)
         if (pt_fs_join(path, sizeof path, folder, names[i])) s = pt_fs_remove(path, err);
-    if (s == PT_OK) s = pt_fs_list(folder, count_entry, &left, err);
-    return s || left ? s : pt_fs_remove(folder, err);
+    if (s == PT_OK) s = pt_fs_is_empty(folder, &empty, err);
+    return empty ? pt_fs_remove(folder, err) : s;
 }
 
 /* A folder without a manifest is no checkpoint and would only fill the disk; nor is a model that the manifest

@@ -3,21 +3,7 @@
 
 #include "base/fs.h"
 #include "base/fs_part.h"
-#include "base/hash.h"
 #include "base/platform.h"
-
-static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
-
-pt_status pt_file_sha256(const char *path, char hex[65], pt_error *err)
-{
-    pt_sha256 hash;
-    uint8_t digest[32];
-    pt_sha256_init(&hash);
-    pt_status s = pt_fs_stream(path, add_to_hash, &hash, err);
-    pt_sha256_final(&hash, digest);
-    pt_hex(digest, sizeof digest, hex);
-    return s;
-}
 
 #ifdef PT_HAVE_CURL
 
@@ -111,7 +97,10 @@ static CURLcode perform(transfer *t)
     c->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
     c->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
     c->easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)t->resumed);
-    return c->easy_perform(easy);
+    /* A server must not choose what else libcurl can do, nor have a file of this machine read. */
+    CURLcode code = c->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https,http,file");
+    if (code == CURLE_OK) code = c->easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "https,http");
+    return code == CURLE_OK ? c->easy_perform(easy) : code;
 }
 
 static pt_status explain(const transfer *t, CURLcode code, pt_error *err)
@@ -124,8 +113,15 @@ static pt_status explain(const transfer *t, CURLcode code, pt_error *err)
     case CURLE_HTTP_RETURNED_ERROR:
         return pt_fail(err, http == 404 || http == 410 ? PT_NOT_FOUND : PT_IO,
                        "the server answers %ld for %s", http, url);
+    case CURLE_UNKNOWN_OPTION:
+        return pt_fail(err, PT_UNSUPPORTED, "the library libcurl here is too old: 7.85 is needed");
     case CURLE_FILE_COULDNT_READ_FILE: return pt_fail(err, PT_NOT_FOUND, "there is no %s", url);
     case CURLE_UNSUPPORTED_PROTOCOL:
+        if (http / 100 == 3)
+            return pt_fail(err, PT_UNSUPPORTED,
+                           "%s leads to an address that is neither https nor http", url);
+        return pt_fail(err, PT_BAD_INPUT, "%s is no address to fetch: https, http and file are",
+                       url);
     case CURLE_URL_MALFORMAT: return pt_fail(err, PT_BAD_INPUT, "%s is no address to fetch", url);
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -185,9 +181,10 @@ typedef struct transfer {
 static pt_status transfer_all(transfer *t, pt_error *err)
 {
     (void)t;
-    return pt_fail(err, PT_UNSUPPORTED,
-                   "this program was built without libcurl, which fetching needs: tools/setup "
-                   "installs it, then build again");
+    return pt_fail(
+        err, PT_UNSUPPORTED,
+        "this program was built without libcurl 7.85 or later, which fetching needs: tools/setup "
+        "installs it, then build again");
 }
 
 #endif
@@ -198,7 +195,7 @@ static pt_status check(const char *path, const char *want, bool *right, pt_error
     char hex[65];
     *right = true;
     if (!want) return PT_OK;
-    pt_status s = pt_file_sha256(path, hex, err);
+    pt_status s = pt_fs_sha256(path, hex, err);
     *right = s == PT_OK && strcmp(hex, want) == 0;
     return s;
 }
@@ -229,6 +226,8 @@ pt_status pt_fetch_file(const pt_fetch *fetch, bool *fetched, pt_error *err)
     if (there && !fetch->sha256) return pt_fail(err, PT_EXISTS, "'%s' exists already", fetch->path);
     pt_status s = there ? check(fetch->path, fetch->sha256, &right, err) : PT_OK;
     if (s || right) return s;
+    if (there && !fetch->replace)
+        return pt_fail(err, PT_EXISTS, "'%s' exists already and is another file", fetch->path);
     transfer t = {.fetch = fetch, .err = err};
     s = pt_part_file_open(&t.part, fetch->path, err);
     if (s) return s;
@@ -238,5 +237,5 @@ pt_status pt_fetch_file(const pt_fetch *fetch, bool *fetched, pt_error *err)
         return s;
     }
     if (fetched) *fetched = true;
-    return pt_part_file_commit(t.part, err);
+    return pt_part_file_commit(t.part, fetch->replace, err);
 }

@@ -37,7 +37,8 @@ static void send_all(int to, const char *bytes, size_t n)
     }
 }
 
-/* Answers by the path: /text, /broken (half of it, then silence), /norange (always from the begin), /404, /500. */
+/* Answers by the path: /text, /broken (half of it, then silence), /norange (always from the begin), /404, /500, and
+ * /to?URL, which leads there. */
 static void answer(int to)
 {
     char request[4096], head[256];
@@ -51,6 +52,13 @@ static void answer(int to)
     if (n == 0) return;
     const char *range = strstr(request, "Range: bytes=");
     int from = range ? (int)strtol(range + 13, NULL, 10) : 0, status = range ? 206 : 200;
+    if (strncmp(request, "GET /to?", 8) == 0) {
+        int len = snprintf(head, sizeof head, "HTTP/1.1 302 x\r\nLocation: %.*s\r\n",
+                           (int)strcspn(request + 8, " "), request + 8);
+        send_all(to, head, (size_t)len);
+        send_all(to, "Content-Length: 0\r\nConnection: close\r\n\r\n", 42);
+        return;
+    }
     bool broken = strncmp(request, "GET /broken", 11) == 0;
     if (strncmp(request, "GET /norange", 12) == 0) from = 0, status = 200;
     if (strncmp(request, "GET /404", 8) == 0) status = 404;
@@ -101,17 +109,21 @@ static void stop_server(server s)
     waitpid(s.pid, NULL, 0);
 }
 
+static pt_status fetch_to(const char *url, const char *want, bool replace, bool *fetched)
+{
+    pt_fetch f = {.url = url, .path = in_folder("f"), .sha256 = want, .replace = replace};
+    memset(&err, 0, sizeof err);
+    return pt_fetch_file(&f, fetched, &err);
+}
+
 static pt_status fetch(const char *url, const char *want, bool *fetched)
 {
-    pt_fetch f = {.url = url, .path = in_folder("f"), .sha256 = want};
-    memset(&err, 0, sizeof err);
-    pt_status s = pt_fetch_file(&f, fetched, &err);
-    return s;
+    return fetch_to(url, want, false, fetched);
 }
 
 static const char *url_of(server s, const char *path)
 {
-    static char url[128];
+    static char url[1000];
     snprintf(url, sizeof url, "http://127.0.0.1:%d%s", s.port, path);
     return url;
 }
@@ -128,7 +140,7 @@ static bool begin(void)
     if (s == PT_UNSUPPORTED) return false;
     CHECK_OK(s, err);
     char hex[65];
-    CHECK_OK(pt_file_sha256(in_folder("f"), hex, &err), err);
+    CHECK_OK(pt_fs_sha256(in_folder("f"), hex, &err), err);
     CHECK_STR(hex, sha256);
     pt_fs_remove(in_folder("f"), NULL);
     return true;
@@ -216,12 +228,47 @@ TEST(a_wrong_file_is_thrown_away)
     memcpy(wrong, sha256, 65);
     wrong[5] = wrong[5] == '0' ? '1' : '0';
     put_text(in_folder("f"), "what was there");
-    pt_status status = fetch(url_of(s, "/text"), wrong, NULL);
+    pt_status status = fetch_to(url_of(s, "/text"), wrong, true, NULL);
     CHECK_INT(status, PT_CORRUPT);
     CHECK(strstr(err.message, "not what was expected"));
     CHECK_STR(text_of(in_folder("f")), "what was there");
     CHECK_INT(n_entries(), 2);
     stop_server(s);
+}
+
+TEST(a_file_that_is_there_is_replaced_only_when_asked)
+{
+    fresh_folder();
+    make_text();
+    put_text(in_folder("f"), "mine");
+    CHECK_INT(fetch("http://127.0.0.1:1/", sha256, NULL), PT_EXISTS);
+    CHECK(strstr(err.message, "f' exists already and is another file"));
+    CHECK_STR(text_of(in_folder("f")), "mine");
+    CHECK_INT(n_entries(), 1);
+    if (!begin()) SKIP("no libcurl");
+    put_text(in_folder("f"), "mine");
+    server s = start_server();
+    pt_status status = fetch_to(url_of(s, "/text"), sha256, true, NULL);
+    stop_server(s);
+    CHECK_OK(status, err);
+    CHECK_INT(pt_fs_size(in_folder("f")), N);
+}
+
+TEST(a_server_leads_nowhere_but_to_the_web)
+{
+    if (!begin()) SKIP("no libcurl");
+    server s = start_server();
+    char url[1000], path[800];
+    snprintf(path, sizeof path, "/to?file://%s", in_folder("source"));
+    snprintf(url, sizeof url, "%s", url_of(s, path));
+    CHECK_INT(fetch(url, sha256, NULL), PT_UNSUPPORTED);
+    CHECK(strstr(err.message, "neither https nor http"));
+    CHECK_INT(fetch(url_of(s, "/to?ftp://127.0.0.1:1/x"), sha256, NULL), PT_UNSUPPORTED);
+    CHECK_INT(fetch("ftp://127.0.0.1:1/x", sha256, NULL), PT_BAD_INPUT);
+    CHECK(!pt_fs_exists(in_folder("f")));
+    pt_status status = fetch(url_of(s, "/to?/text"), sha256, NULL);
+    stop_server(s);
+    CHECK_OK(status, err);
 }
 
 TEST(a_part_of_another_file_begins_again)

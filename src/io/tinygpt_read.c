@@ -269,24 +269,12 @@ static pt_status check_body(pt_tinygpt_info *info, pt_error *err)
     return s;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static pt_status read_crc(pt_tinygpt_info *info, pt_error *err)
 {
     const pt_json *value = member(member(info->header, "posttrain"), PT_TINYGPT_CRC);
     if (!value) return PT_OK;
-    bool good = value->type == PT_JSON_STRING && value->text_len == 8;
-    for (int i = 0; good && i < 8; i++) {
-        int digit = hex_digit(value->text[i]);
-        good = digit >= 0;
-        if (good) info->crc = info->crc << 4 | (uint32_t)digit;
-    }
-    if (!good)
+    if (value->type != PT_JSON_STRING || value->text_len != 8 ||
+        !pt_unhex_u32(value->text, &info->crc))
         return pt_fail(err, PT_CORRUPT,
                        "header: posttrain." PT_TINYGPT_CRC " is %s; it must be 8 "
                        "hex digits",

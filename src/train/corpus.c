@@ -12,7 +12,7 @@ typedef struct segment {
     int64_t first, n;           /* in the stream */
     const char *path;           /* NULL: a separator */
     pt_file_view view;          /* in memory, */
-    pt_file_reader file;        /* or in a file of text, */
+    pt_open_file file;          /* or in a file of text, */
     const pt_shard_file *shard; /* or in a shard */
 } segment;
 
@@ -20,7 +20,8 @@ typedef struct stream {
     segment *segment; /* [n] */
     int64_t n, cap;
     int64_t tokens;
-    bool started; /* it holds a document: another one comes behind a separator */
+    pt_open_files *files; /* the corpus's */
+    bool started;         /* it holds a document: another one comes behind a separator */
 } stream;
 
 struct pt_corpus {
@@ -33,7 +34,8 @@ struct pt_corpus {
     pt_separator separator;
     pt_skipped skipped;
     pt_arena memory;
-    int64_t text_bytes; /* in memory */
+    pt_open_files files;
+    int64_t text_bytes, most_text; /* in memory: they are, may be */
     char sha256[65];
 };
 
@@ -51,7 +53,8 @@ static const segment *find(const stream *s, int64_t token)
 }
 
 /* Tokens of one segment, from its token `at`. */
-static pt_status read_segment(const segment *g, int64_t at, int64_t n, int32_t *ids, pt_error *err)
+static pt_status read_segment(pt_open_files *files, const segment *g, int64_t at, int64_t n,
+                              int32_t *ids, pt_error *err)
 {
     uint8_t piece[PIECE_BYTES];
     if (g->view.data) {
@@ -61,9 +64,9 @@ static pt_status read_segment(const segment *g, int64_t at, int64_t n, int32_t *
     int64_t width = g->shard ? g->shard->shard.width : 1;
     while (n > 0) {
         int64_t some = pt_min_i64(n, PIECE_BYTES / width);
-        const pt_file_reader *file = g->shard ? &g->shard->reader : &g->file;
+        const pt_open_file *file = g->shard ? &g->shard->file : &g->file;
         int64_t from = at * width + (g->shard ? PT_SHARD_HEADER_BYTES : 0);
-        pt_status s = pt_file_reader_read(file, g->path, from, piece, some * width, err);
+        pt_status s = pt_open_files_read(files, file, from, piece, some * width, err);
         if (s) return s;
         if (!g->shard) pt_bytes_encode(piece, some, ids);
         else s = pt_shard_decode(&g->shard->shard, piece, some, ids, err);
@@ -82,7 +85,7 @@ static pt_status read_stream(const void *ctx, int64_t first, int64_t n, int32_t 
     if (n < 1) return PT_OK; /* an empty stream has no segment to begin in */
     for (const segment *g = find(s, first); n > 0; g++) {
         int64_t some = pt_min_i64(n, g->first + g->n - first);
-        pt_status status = read_segment(g, first - g->first, some, ids, err);
+        pt_status status = read_segment(s->files, g, first - g->first, some, ids, err);
         if (status) return status;
         first += some, ids += some, n -= some;
     }
@@ -120,13 +123,13 @@ static pt_status separate(pt_corpus *c, stream *s, pt_sha256 *hash, pt_error *er
     return append(s, g, err);
 }
 
-static pt_status hash_file(const segment *g, pt_sha256 *hash, pt_error *err)
+static pt_status hash_file(pt_corpus *c, const segment *g, pt_sha256 *hash, pt_error *err)
 {
     uint8_t *piece = pt_alloc(HASH_PIECE);
     pt_status s = piece ? PT_OK : pt_fail(err, PT_NO_MEMORY, "no memory to read '%s'", g->path);
     for (int64_t at = 0; at < g->n && s == PT_OK; at += HASH_PIECE) {
         int64_t n = pt_min_i64(HASH_PIECE, g->n - at);
-        s = pt_file_reader_read(&g->file, g->path, at, piece, n, err);
+        s = pt_open_files_read(&c->files, &g->file, at, piece, n, err);
         if (s == PT_OK) pt_sha256_update(hash, piece, (size_t)n);
     }
     pt_free(piece);
@@ -135,9 +138,7 @@ static pt_status hash_file(const segment *g, pt_sha256 *hash, pt_error *err)
 
 static void close_segment(segment *g)
 {
-    if (!g->path) return; /* a separator, which is the corpus's */
-    pt_file_view_close(&g->view);
-    pt_file_reader_close(&g->file);
+    if (g->path) pt_file_view_close(&g->view); /* else a separator, which is the corpus's */
 }
 
 /* Into memory while there is room for it, else opened. */
@@ -145,8 +146,8 @@ static pt_status open_text(pt_corpus *c, const pt_text_file *file, segment *g, p
 {
     *g = (segment){.path = pt_arena_copy(&c->memory, file->path, strlen(file->path))};
     if (!g->path) return pt_fail(err, PT_NO_MEMORY, "no memory for a list of files");
-    if (file->bytes > PT_CORPUS_MEMORY - c->text_bytes) {
-        pt_status s = pt_file_reader_open(&g->file, g->path, err);
+    if (file->bytes > c->most_text - c->text_bytes) {
+        pt_status s = pt_open_files_add(&c->files, g->path, &g->file, err);
         g->n = g->file.size;
         return s;
     }
@@ -169,7 +170,7 @@ static pt_status add_text(pt_corpus *c, stream *s, pt_corpus_source *source,
     /* A separator between two sources belongs to neither. */
     status = separate(c, s, source->documents ? hash : NULL, err);
     if (status == PT_OK && g.view.data) pt_sha256_update(hash, g.view.data, (size_t)g.n);
-    else if (status == PT_OK) status = hash_file(&g, hash, err);
+    else if (status == PT_OK) status = hash_file(c, &g, hash, err);
     if (status == PT_OK) status = append(s, g, err);
     if (status) {
         close_segment(&g);
@@ -206,7 +207,7 @@ static pt_status open_texts(pt_corpus *c, stream *s, pt_corpus_source *source, p
 static pt_status open_shards(pt_corpus *c, stream *s, pt_corpus_source *source,
                              pt_shard_folder *folder, pt_error *err)
 {
-    pt_status status = pt_shard_folder_open(folder, source->path, err);
+    pt_status status = pt_shard_folder_open(folder, source->path, &c->files, err);
     if (status) return status;
     const pt_shard *last = folder->last;
     if (strcmp(last->tokenizer, "bytes") != 0 || last->vocab != PT_BYTES_VOCAB)
@@ -225,7 +226,7 @@ static pt_status open_shards(pt_corpus *c, stream *s, pt_corpus_source *source,
     if (folder->tokens) status = separate(c, s, NULL, err);
     for (int64_t i = 0; i < folder->n && status == PT_OK; i++) {
         const pt_shard_file *file = &folder->file[i];
-        segment g = {.n = file->shard.n, .path = file->path, .shard = file};
+        segment g = {.n = file->shard.n, .path = file->file.path, .shard = file};
         if (g.n) status = append(s, g, err);
     }
     return status;
@@ -237,12 +238,7 @@ static void hash_sources(pt_corpus *c)
     uint8_t digest[32];
     pt_sha256_init(&all);
     for (int i = 0; i < c->n_sources; i++) {
-        const char *hex = c->source[i].sha256;
-        for (int k = 0; k < 64; k += 2) {
-            int high = hex[k] <= '9' ? hex[k] - '0' : hex[k] - 'a' + 10;
-            int low = hex[k + 1] <= '9' ? hex[k + 1] - '0' : hex[k + 1] - 'a' + 10;
-            digest[k / 2] = (uint8_t)(high << 4 | low);
-        }
+        (void)pt_unhex(c->source[i].sha256, digest, sizeof digest); /* pt_hex made it */
         pt_sha256_update(&all, digest, sizeof digest);
     }
     pt_sha256_final(&all, digest);
@@ -275,6 +271,8 @@ pt_status pt_corpus_open(pt_corpus **out, const pt_corpus_options *o, pt_error *
     if (!c) return pt_fail(err, PT_NO_MEMORY, "no memory for a corpus");
     c->separator = o->separator;
     c->skipped = o->skipped;
+    c->most_text = o->memory ? o->memory : PT_CORPUS_MEMORY;
+    for (int i = 0; i < PT_SOURCES_MAX; i++) c->stream[i].files = &c->files;
     c->source = pt_arena_array(&c->memory, o->n, sizeof *c->source);
     c->folder = pt_arena_array(&c->memory, o->n, sizeof *c->folder);
     pt_status s = c->source && c->folder
@@ -302,6 +300,7 @@ void pt_corpus_close(pt_corpus *c)
         pt_free(s->segment);
     }
     for (int i = 0; i < c->n_sources; i++) pt_shard_folder_close(&c->folder[i]);
+    pt_open_files_close(&c->files);
     pt_arena_deinit(&c->memory);
     pt_free(c);
 }

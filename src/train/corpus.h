@@ -3,8 +3,9 @@
  *
  * Paths are joined in the order given, with a separator between documents (a document is one text file). Text
  * of up to PT_CORPUS_MEMORY bytes in all is copied into memory, so that nothing that happens to the files later
- * matters; beyond that, and in shards, the files stay open and each window is read from them when it is used, so memory
- * does not grow with the corpus. Not part of the WASM build (it opens files).
+ * matters; beyond that, and in shards, each window is read from its file when it is used, so memory does not grow with the
+ * corpus, and few files are open at a time (train/open_files.h). The streams of a corpus are read by one thread at a
+ * time. Not part of the WASM build (it opens files).
  * SPDX-License-Identifier: MIT */
 #ifndef PT_TRAIN_CORPUS_H
 #define PT_TRAIN_CORPUS_H
@@ -23,6 +24,7 @@ typedef struct pt_corpus_options {
     bool mixed; /* a stream for each path (at most PT_SOURCES_MAX) instead of one for all */
     pt_separator separator;
     pt_skipped skipped;
+    int64_t memory; /* bytes of text copied into memory at most; 0: PT_CORPUS_MEMORY */
 } pt_corpus_options;
 
 /* What one path named. */

@@ -1,5 +1,7 @@
 /* Corpora from files: what is found, how it is joined, what shards change (nothing), and what is refused.
  * SPDX-License-Identifier: MIT */
+#include <sys/resource.h>
+
 #include "base/fs_calls.h"
 #include "base/test_folder.h"
 #include "train/corpus.h"
@@ -23,6 +25,7 @@ typedef struct source_list {
     char kept[4][512];
     int n;
     bool mixed;
+    int64_t memory;
 } source_list;
 
 /* The paths of these names in the test's folder. */
@@ -43,7 +46,8 @@ static pt_status open_sources(source_list *list, pt_corpus **out)
                            .n = list->n,
                            .mixed = list->mixed,
                            .separator = PT_SEPARATOR_DEFAULT,
-                           .skipped = {note_skipped, NULL}};
+                           .skipped = {note_skipped, NULL},
+                           .memory = list->memory};
     memset(&err, 0, sizeof err);
     skipped[0] = 0;
     return pt_corpus_open(out, &o, &err);
@@ -294,6 +298,7 @@ TEST(shards_of_every_size_are_one_stream)
         fresh_folder();
         pt_shard total;
         pt_shard_folder folder;
+        pt_open_files files = {0};
         pt_job none = {0};
         char hex[65], want[65];
         CHECK_OK(make_shards("s", documents, size, &total), err);
@@ -302,7 +307,7 @@ TEST(shards_of_every_size_are_one_stream)
         CHECK_INT(total.documents, 3);
         CHECK_INT(total.index, pt_div_up(sizeof whole - 1, size));
         CHECK_STR(joined("s", NULL, NULL), whole);
-        CHECK_OK(pt_shard_folder_open(&folder, in_folder("s"), &err), err);
+        CHECK_OK(pt_shard_folder_open(&folder, in_folder("s"), &files, &err), err);
         CHECK_OK(pt_shard_folder_verify(&folder, &none, &err), err);
         pt_hex(folder.last->sha256, 32, hex);
         pt_sha256_hex(whole, sizeof whole - 1, want);
@@ -315,6 +320,7 @@ TEST(shards_of_every_size_are_one_stream)
             CHECK_INT(s->documents, 1 + (end > 7) + (end > 28));
         }
         pt_shard_folder_close(&folder);
+        pt_open_files_close(&files);
     }
 }
 
@@ -353,6 +359,20 @@ TEST(shards_appear_whole_or_not_at_all)
         CHECK_INT(n_entries(), 0);
     }
     CHECK(nth > 1);
+}
+
+TEST(what_a_killed_maker_left_is_removed)
+{
+    fresh_folder();
+    pt_shard total;
+    char name[100];
+    for (int n = 0; n < 3;
+         n++) { /* of a process with our number: in a container it may always be the same */
+        snprintf(name, sizeof name, ".s.%ld.%d.tmp", (long)getpid(), 100000 + n);
+        CHECK_OK(pt_fs_make_folder(in_folder(name), &err), err);
+    }
+    CHECK_OK(make_shards("s", documents, 10, &total), err);
+    CHECK_INT(n_entries(), 1);
 }
 
 TEST(nothing_is_overwritten)
@@ -426,11 +446,13 @@ TEST(a_flipped_token_is_found_by_verifying)
     bytes[135] ^= 4;
     put_bytes("s/shard-00001.bin", bytes, 140);
     pt_shard_folder folder;
+    pt_open_files files = {0};
     pt_job none = {0};
-    CHECK_OK(pt_shard_folder_open(&folder, in_folder("s"), &err), err);
+    CHECK_OK(pt_shard_folder_open(&folder, in_folder("s"), &files, &err), err);
     CHECK_INT(pt_shard_folder_verify(&folder, &none, &err), PT_CORRUPT);
     CHECK(strstr(err.message, "shard-00001.bin: the checksum of its tokens"));
     pt_shard_folder_close(&folder);
+    pt_open_files_close(&files);
 }
 
 TEST(a_shard_that_is_cut_while_in_use_is_an_error)
@@ -478,12 +500,108 @@ TEST(verifying_can_be_stopped)
 {
     spoil("none", "", 0);
     pt_shard_folder folder;
+    pt_open_files files = {0};
     int64_t seen = 0;
     pt_job job = {stop, &seen};
-    CHECK_OK(pt_shard_folder_open(&folder, in_folder("s"), &err), err);
+    CHECK_OK(pt_shard_folder_open(&folder, in_folder("s"), &files, &err), err);
     CHECK_INT(pt_shard_folder_verify(&folder, &job, &err), PT_INTERRUPTED);
     CHECK_INT(seen, 12);
     pt_shard_folder_close(&folder);
+    pt_open_files_close(&files);
+}
+
+/* ---- more files than may be open ---- */
+
+#define N_FILES 300
+
+static rlim_t limit_files(rlim_t n)
+{
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = n;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    return before;
+}
+
+/* Reads single tokens all over the stream, twice, and compares them with `text`. */
+static void check_tokens(const pt_corpus *corpus, const char *text)
+{
+    int n_streams = 0;
+    const pt_tokens *t = pt_corpus_streams(corpus, &n_streams);
+    CHECK_INT(t->n, strlen(text));
+    for (int64_t i = 0; i < 2 * t->n; i++) {
+        int32_t id = -1;
+        int64_t at = i * 997 % t->n;
+        CHECK_OK(t->read(t->ctx, at, 1, &id, &err), err);
+        CHECK_INT(id, text[at]);
+    }
+}
+
+/* N_FILES texts in the folder d, and in `text` what they give joined. */
+static void make_many(char *text)
+{
+    char name[32];
+    CHECK_OK(pt_fs_make_folder(in_folder("d"), &err), err);
+    *text = 0;
+    for (int i = 0; i < N_FILES; i++) {
+        char *own = text + strlen(text);
+        snprintf(name, sizeof name, "d/%04d", i);
+        snprintf(own, 32, "text %d", i * i);
+        put_text(in_folder(name), own);
+        snprintf(own + strlen(own), 4, i + 1 < N_FILES ? "\n\n" : "");
+    }
+}
+
+TEST(a_corpus_of_more_files_than_may_be_open)
+{
+    static char text[32 * N_FILES];
+    fresh_folder();
+    make_many(text);
+    rlim_t before = limit_files(100);
+    for (int memory = 1; memory <= 100; memory += 99) { /* nothing but tiny files; a few of them */
+        source_list list = sources("d", NULL, NULL);
+        pt_corpus *corpus = NULL;
+        list.memory = memory;
+        CHECK_OK(open_sources(&list, &corpus), err);
+        CHECK(pt_corpus_memory(corpus) <= memory);
+        check_tokens(corpus, text);
+        pt_corpus_close(corpus);
+    }
+    const char *const one[] = {text, NULL};
+    pt_shard total;
+    CHECK_OK(make_shards("s", one, (int64_t)strlen(text) / N_FILES, &total), err);
+    CHECK(total.index >= N_FILES);
+    source_list list = sources("s", NULL, NULL);
+    pt_corpus *corpus = NULL;
+    CHECK_OK(open_sources(&list, &corpus), err);
+    check_tokens(corpus, text);
+    pt_corpus_close(corpus);
+    limit_files(before);
+}
+
+TEST(a_file_that_changed_while_it_was_closed_is_refused)
+{
+    static char text[32 * N_FILES];
+    fresh_folder();
+    make_many(text);
+    source_list list = sources("d", NULL, NULL);
+    pt_corpus *corpus = NULL;
+    int n = 0;
+    int32_t ids[32];
+    list.memory = 1;
+    CHECK_OK(open_sources(&list, &corpus), err);
+    const pt_tokens *t = pt_corpus_streams(corpus, &n);
+    put_text(in_folder("d/0000"), "another"); /* long closed */
+    CHECK_INT(t->read(t->ctx, 0, 3, ids, &err), PT_IO);
+    CHECK(strstr(err.message, "d/0000' was changed"));
+    memset(&err, 0, sizeof err);
+    CHECK_INT(t->read(t->ctx, 0, 3, ids, &err), PT_IO); /* and stays so */
+    unlink(in_folder("d/0001"));
+    CHECK_INT(t->read(t->ctx, 8, 3, ids, NULL), PT_NOT_FOUND);
+    unlink(in_folder("d/0299")); /* still open */
+    CHECK_INT(t->read(t->ctx, t->n - 3, 3, ids, NULL), PT_OK);
+    pt_corpus_close(corpus);
 }
 
 PT_TEST_MAIN

@@ -1,6 +1,8 @@
 /* Training data. SPDX-License-Identifier: MIT */
 #include "train/data.h"
 
+#include "base/maths.h"
+
 /* ---- windows ---- */
 
 int64_t pt_windows_count(const pt_windows *w) { return pt_max_i64(0, w->n - w->T); }
@@ -47,6 +49,17 @@ pt_status pt_mixture_fill(const pt_mixture *m, int64_t g, int64_t B, int32_t *id
         if (s) return s;
     }
     return PT_OK;
+}
+
+bool pt_weights_are_same(const double *a, const double *b, int n)
+{
+    double sum_a = 0, sum_b = 0;
+    for (int k = 0; k < n; k++) sum_a += a[k], sum_b += b[k];
+    for (int k = 0; k < n; k++) {
+        double part = a[k] / sum_a, apart = pt_fabs(part - b[k] / sum_b);
+        if (!(apart <= 1e-12 * part)) return false;
+    }
+    return true;
 }
 
 /* Shares in whole samples of a block, by largest remainders. */

@@ -58,6 +58,8 @@ typedef struct pt_data {
     int n;                   /* 1 … PT_SOURCES_MAX */
 } pt_data;
 
+/* Whether two lists of n weights mean the same mix: their parts of their sums are equal, but for rounding. */
+bool pt_weights_are_same(const double *a, const double *b, int n);
 /* Splits each source by position: its first n - ceil(n/10) tokens train, the rest validates. Where either part
  * would be too short for one window everything trains and nothing validates; a source that holds nothing out leaves the
  * mixture of validation, and without any source that one is empty (validate->n = 0).

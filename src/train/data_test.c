@@ -200,4 +200,15 @@ TEST(bad_mixes)
     CHECK(strstr(err.message, "source 2") && strstr(err.message, "3 bytes"));
 }
 
+TEST(weights_that_mean_the_same)
+{
+    CHECK(pt_weights_are_same((double[]){7, 3}, (double[]){.7, .3}, 2));
+    CHECK(pt_weights_are_same((double[]){1, 1, 1}, (double[]){1. / 3, 1. / 3, 1. / 3}, 3));
+    CHECK(pt_weights_are_same((double[]){5}, (double[]){1e-200}, 1));
+    CHECK(!pt_weights_are_same((double[]){7, 3}, (double[]){3, 7}, 2));
+    CHECK(!pt_weights_are_same((double[]){7, 3}, (double[]){.7, .300001}, 2));
+    CHECK(!pt_weights_are_same((double[]){0, 0}, (double[]){1, 1}, 2));
+    CHECK(!pt_weights_are_same((double[]){1, PT_NAN}, (double[]){1, PT_NAN}, 2));
+}
+
 PT_TEST_MAIN

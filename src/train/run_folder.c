@@ -2,7 +2,6 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/hash.h"
 #include "base/maths.h"
 #include "base/platform.h"
 #include "base/version.h"
@@ -175,20 +174,6 @@ static void write_corpus(pt_json_writer *w, const pt_run_description *d)
     pt_json_end_object(w);
 }
 
-static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
-
-/* Of the running program; false where the system does not tell. */
-static bool hash_program(char hex[65])
-{
-    pt_sha256 hash;
-    uint8_t digest[32];
-    pt_sha256_init(&hash);
-    if (pt_fs_stream("/proc/self/exe", add_to_hash, &hash, NULL)) return false;
-    pt_sha256_final(&hash, digest);
-    pt_hex(digest, sizeof digest, hex);
-    return true;
-}
-
 static void write_program(pt_json_writer *w, const pt_run_description *d)
 {
     char hex[65];
@@ -199,8 +184,8 @@ static void write_program(pt_json_writer *w, const pt_run_description *d)
     pt_json_string(w, "isa", d->isa);
     pt_json_i64(w, "threads", d->threads);
     pt_json_i64(w, "planned_bytes", d->planned_bytes);
-    if (hash_program(hex)) pt_json_string(w, "binary_sha256", hex);
-    else pt_json_null(w, "binary_sha256");
+    if (pt_fs_sha256("/proc/self/exe", hex, NULL) == PT_OK) pt_json_string(w, "binary_sha256", hex);
+    else pt_json_null(w, "binary_sha256"); /* where the system does not tell */
     pt_json_end_object(w);
 }
 

@@ -1,14 +1,9 @@
 /* Separators of documents. SPDX-License-Identifier: MIT */
 #include "train/separator.h"
 
-static const char letters[] = "nrt0\\", meanings[] = {'\n', '\r', '\t', '\0', '\\'};
+#include "base/hash.h"
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+static const char letters[] = "nrt0\\", meanings[] = {'\n', '\r', '\t', '\0', '\\'};
 
 /* One byte of the text; how many characters it took, 0: none that is known. */
 static int parse_byte(const char *text, uint8_t *out)
@@ -18,9 +13,7 @@ static int parse_byte(const char *text, uint8_t *out)
     const char *letter = text[1] ? strchr(letters, text[1]) : NULL;
     if (letter) *out = (uint8_t)meanings[letter - letters];
     if (letter) return 2;
-    int high = text[1] == 'x' ? hex_digit(text[2]) : -1, low = high < 0 ? -1 : hex_digit(text[3]);
-    *out = (uint8_t)(high * 16 + low);
-    return low < 0 ? 0 : 4;
+    return text[1] == 'x' && pt_unhex(text + 2, out, 1) ? 4 : 0;
 }
 
 pt_status pt_separator_parse(pt_separator *out, const char *text, pt_error *err)

@@ -25,12 +25,6 @@ static void count_shard(void *ctx, const char *name, bool folder)
     if (!folder && is_shard_name(name)) ++*(int64_t *)ctx;
 }
 
-static void count_entry(void *ctx, const char *name, bool folder)
-{
-    (void)name, (void)folder;
-    ++*(int64_t *)ctx;
-}
-
 bool pt_shard_folder_is(const char *path)
 {
     int64_t n = 0;
@@ -45,26 +39,26 @@ static pt_status open_next(pt_shard_folder *out, const char *folder, pt_error *e
     pt_shard_file *file = &out->file[out->n];
     if (!shard_path(path, folder, out->n))
         return pt_fail(err, PT_IO, "the path of '%s' is too long", folder);
-    pt_status s = pt_file_reader_open(&file->reader, path, err);
+    const char *kept = pt_arena_copy(&out->memory, path, strlen(path));
+    if (!kept) return pt_fail(err, PT_NO_MEMORY, "no memory for a list of shards");
+    pt_status s = pt_open_files_add(out->files, kept, &file->file, err);
+    int64_t size = file->file.size, n = pt_min_i64(size, PT_SHARD_HEADER_BYTES);
+    if (s == PT_OK) s = pt_open_files_read(out->files, &file->file, 0, header, n, err);
     if (s) return s;
-    out->n++; /* from here on closing closes it */
-    int64_t n = pt_min_i64(file->reader.size, PT_SHARD_HEADER_BYTES);
-    file->path = pt_arena_copy(&out->memory, path, strlen(path));
-    if (!file->path) return pt_fail(err, PT_NO_MEMORY, "no memory for a list of shards");
-    s = pt_file_reader_read(&file->reader, path, 0, header, n, err);
-    if (s) return s;
-    s = pt_shard_read_header(&file->shard, header, n, file->reader.size, err);
-    const pt_shard *before = out->n > 1 ? &file[-1].shard : NULL;
+    s = pt_shard_read_header(&file->shard, header, n, size, err);
+    const pt_shard *before = out->n > 0 ? &file[-1].shard : NULL;
     if (s == PT_OK) s = pt_shard_check_order(before, &file->shard, err);
     if (s) pt_error_prefix(err, "%s", path);
-    out->bytes += file->reader.size;
+    out->bytes += size;
+    out->n++;
     return s;
 }
 
-pt_status pt_shard_folder_open(pt_shard_folder *out, const char *path, pt_error *err)
+pt_status pt_shard_folder_open(pt_shard_folder *out, const char *path, pt_open_files *files,
+                               pt_error *err)
 {
     int64_t n = 0;
-    *out = (pt_shard_folder){0};
+    *out = (pt_shard_folder){.files = files};
     pt_status s = pt_fs_list(path, count_shard, &n, err);
     if (s) return s;
     if (n == 0)
@@ -83,50 +77,54 @@ pt_status pt_shard_folder_open(pt_shard_folder *out, const char *path, pt_error 
     return s;
 }
 
+typedef struct verifying {
+    pt_open_files *files;
+    const pt_job *job;
+    pt_sha256 stream;
+    uint8_t *piece; /* [PIECE_BYTES] */
+    int64_t done;
+} verifying;
+
 /* One body: its own checksum, and the stream's up to its end. */
-static pt_status verify_file(const pt_shard_file *file, pt_sha256 *stream, uint8_t *piece,
-                             int64_t *done, const pt_job *job, pt_error *err)
+static pt_status verify_file(verifying *v, const pt_shard_file *file, pt_error *err)
 {
     uint32_t crc = 0;
     uint8_t digest[32];
-    int64_t n = 0;
-    for (int64_t at = PT_SHARD_HEADER_BYTES; at < file->reader.size; at += n) {
-        n = pt_min_i64(PIECE_BYTES, file->reader.size - at);
-        pt_status s = pt_file_reader_read(&file->reader, file->path, at, piece, n, err);
+    int64_t n = 0, size = file->file.size;
+    for (int64_t at = PT_SHARD_HEADER_BYTES; at < size; at += n) {
+        n = pt_min_i64(PIECE_BYTES, size - at);
+        pt_status s = pt_open_files_read(v->files, &file->file, at, v->piece, n, err);
         if (s) return s;
-        crc = pt_crc32c(crc, piece, (size_t)n);
-        pt_sha256_update(stream, piece, (size_t)n);
-        *done += n;
-        s = job->fn ? job->fn(job->ctx, *done, err) : PT_OK;
+        crc = pt_crc32c(crc, v->piece, (size_t)n);
+        pt_sha256_update(&v->stream, v->piece, (size_t)n);
+        v->done += n;
+        s = v->job->fn ? v->job->fn(v->job->ctx, v->done, err) : PT_OK;
         if (s) return s;
     }
-    pt_sha256 so_far = *stream;
+    pt_sha256 so_far = v->stream;
     pt_sha256_final(&so_far, digest);
     if (crc != file->shard.body_crc32c)
         return pt_fail(err, PT_CORRUPT, "%s: the checksum of its tokens is wrong: it was damaged",
-                       file->path);
+                       file->file.path);
     if (memcmp(digest, file->shard.sha256, sizeof digest) != 0)
-        return pt_fail(err, PT_CORRUPT, "%s: it is whole, but of another stream", file->path);
+        return pt_fail(err, PT_CORRUPT, "%s: it is whole, but of another stream", file->file.path);
     return PT_OK;
 }
 
 pt_status pt_shard_folder_verify(const pt_shard_folder *folder, const pt_job *job, pt_error *err)
 {
-    pt_sha256 stream;
-    pt_sha256_init(&stream);
-    int64_t done = 0;
-    uint8_t *piece = pt_alloc(PIECE_BYTES);
-    if (!piece) return pt_fail(err, PT_NO_MEMORY, "no memory to read a shard");
+    verifying v = {.files = folder->files, .job = job, .piece = pt_alloc(PIECE_BYTES)};
+    if (!v.piece) return pt_fail(err, PT_NO_MEMORY, "no memory to read a shard");
+    pt_sha256_init(&v.stream);
     pt_status s = PT_OK;
     for (int64_t i = 0; i < folder->n && s == PT_OK; i++)
-        s = verify_file(&folder->file[i], &stream, piece, &done, job, err);
-    pt_free(piece);
+        s = verify_file(&v, &folder->file[i], err);
+    pt_free(v.piece);
     return s;
 }
 
 void pt_shard_folder_close(pt_shard_folder *folder)
 {
-    for (int64_t i = 0; i < folder->n; i++) pt_file_reader_close(&folder->file[i].reader);
     pt_arena_deinit(&folder->memory);
     *folder = (pt_shard_folder){0};
 }
@@ -146,7 +144,8 @@ pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t sha
                              const pt_shard *like, pt_error *err)
 {
     *out = NULL;
-    int64_t entries = 0;
+    int64_t swept = 0;
+    bool empty = true;
     if (shard_tokens < 1)
         return pt_fail(err, PT_BAD_INPUT, "shards of %lld tokens: at least 1 is needed",
                        (long long)shard_tokens);
@@ -156,13 +155,15 @@ pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t sha
     if (!m) return pt_fail(err, PT_NO_MEMORY, "no memory to make shards");
     m->shard_tokens = shard_tokens;
     pt_status s = PT_OK;
-    if (pt_fs_exists(path)) s = pt_fs_list(path, count_entry, &entries, err);
-    if (s == PT_OK && entries)
+    if (pt_fs_exists(path)) s = pt_fs_is_empty(path, &empty, err);
+    if (s == PT_OK && !empty)
         s = pt_fail(err, PT_EXISTS, "'%s' is not empty: choose another --out", path);
     if (s == PT_OK) s = pt_shard_writer_init(&m->writer, like, err);
     for (int i = 0; i < like->n_separator; i++) m->separator[i] = (uint8_t)like->separator[i];
     if (s == PT_OK && pt_format(m->path, sizeof m->path, "%s", path) >= PATH_BYTES - 64)
         s = pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
+    /* What a killed process left there; where it cannot be removed, it is in nobody's way. */
+    if (s == PT_OK) (void)pt_fs_sweep_beside(path, &swept, NULL);
     if (s == PT_OK) s = pt_fs_temp_folder(path, m->folder, sizeof m->folder, err);
     if (s) pt_free(m);
     else *out = m;

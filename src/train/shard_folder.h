@@ -7,8 +7,8 @@
 #define PT_TRAIN_SHARD_FOLDER_H
 
 #include "base/arena.h"
-#include "base/fs.h"
 #include "io/shard.h"
+#include "train/open_files.h"
 
 /* Called between pieces of a long job with the bytes done so far; an error stops the job. fn may be NULL. */
 typedef struct pt_job {
@@ -19,9 +19,8 @@ typedef struct pt_job {
 /* ---- reading ---- */
 
 typedef struct pt_shard_file {
-    const char *path;
     pt_shard shard;
-    pt_file_reader reader;
+    pt_open_file file;
 } pt_shard_file;
 
 typedef struct pt_shard_folder {
@@ -30,13 +29,16 @@ typedef struct pt_shard_folder {
     int64_t bytes;        /* of all files */
     const pt_shard *last; /* its documents and sha256 are the stream's */
     int64_t tokens;       /* of the stream */
+    pt_open_files *files; /* borrowed */
     pt_arena memory;
 } pt_shard_folder;
 
 /* Whether the folder holds any file that is named like a shard. */
 bool pt_shard_folder_is(const char *path);
-/* Errors: NOT_FOUND, IO, NO_MEMORY, CORRUPT, UNSUPPORTED; they name the file. */
-pt_status pt_shard_folder_open(pt_shard_folder *out, const char *path, pt_error *err);
+/* The shards are read through `files`, which outlives the folder. Errors: NOT_FOUND, IO, NO_MEMORY, CORRUPT, UNSUPPORTED;
+ * they name the file. */
+pt_status pt_shard_folder_open(pt_shard_folder *out, const char *path, pt_open_files *files,
+                               pt_error *err);
 /* Reads every body and checks it. CORRUPT names the first shard that was damaged. */
 pt_status pt_shard_folder_verify(const pt_shard_folder *folder, const pt_job *job, pt_error *err);
 void pt_shard_folder_close(pt_shard_folder *folder);
@@ -45,8 +47,8 @@ void pt_shard_folder_close(pt_shard_folder *folder);
 
 typedef struct pt_shard_maker pt_shard_maker;
 
-/* Begins a folder `out` of byte shards of at most shard_tokens each, which appears whole at the end. `like` gives the
- * separator. Errors: EXISTS (something is there), BAD_INPUT, IO. */
+/* Begins a folder of byte shards of at most shard_tokens each, which appears whole at the end under `path`; what killed
+ * processes left beside it is removed. `like` gives the separator. Errors: EXISTS (something is there), BAD_INPUT, IO. */
 pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t shard_tokens,
                              const pt_shard *like, pt_error *err);
 /* The next bytes begin a document. One without bytes does not count. */
