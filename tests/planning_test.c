@@ -198,6 +198,45 @@ TEST(what_does_not_fit_is_refused_and_what_would_is_named)
     check_refused(r, 3, "no memory for"); /* tried all the same */
 }
 
+TEST(a_run_that_saves_memory_in_every_way_is_told_that_no_way_is_left)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");
+    fresh_folder();
+    const char *text = text_file();
+    int64_t limit = 400 * 1000000;
+#define SPARING                                                                                 \
+    "train", "--preset", "behemoth", "--batch", "1", "--recompute", "block", "--dtype", "bf16", \
+        "--threads", "2", "--corpus", text
+    result *r = LIMITED(limit, SPARING, "--dry-run");
+    check_refused(r, 3, "no way to do the same was found: choose a smaller model or --ctx");
+    CHECK(strstr(r->out, "It does not fit, and no way to do the same was found.\n"));
+    r = LIMITED(limit, SPARING, "--dry-run", "--json");
+    CHECK_INT(r->code, 3);
+    CHECK_INT(pt_json_get(parsed(r), "ways")->n_children, 0);
+    pt_arena_deinit(&arena);
+    check_refused(LIMITED(limit, SPARING, "--out", kept("r")), 3, "no way to do the same");
+}
+
+/* The plan names the corpus, which is in memory when the plan is compared with what is still to be had. */
+TEST(a_corpus_in_memory_is_not_asked_for_twice)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");
+    fresh_folder();
+    const size_t n = 200 * 1000000;
+    char *text = malloc(n);
+    CHECK(text != NULL);
+    for (size_t i = 0; i < n; i++) text[i] = "the whale, the sea\n"[i % 19];
+    put(kept("large.txt"), text, n);
+    free(text);
+    const char *large = kept("large.txt");
+    result *r = LIMITED(400 * 1000000, "train", "--preset", "tiny", "--batch", "2", "--threads",
+                        "1", "--corpus", large, "--out", kept("r"), "--steps", "1",
+                        "--eval-batches", "1", "--quiet");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    remove(large);
+}
+
 /* ---- schedules and spikes in the log ---- */
 
 typedef struct log_facts {

@@ -9,7 +9,7 @@
 #define N_LARGEST 5
 
 typedef struct findings {
-    int64_t planned, available; /* bytes; available 0 = unknown */
+    int64_t planned, available; /* bytes of the run; available 0 = unknown */
     bool fits;
     int64_t part[PT_MEMORY_PARTS];
     int64_t largest[N_LARGEST]; /* entries of the plan */
@@ -23,11 +23,13 @@ static void measure_memory(const pt_dry_run *run, findings *f)
 {
     f->planned = pt_plan_total_bytes(pt_trainer_plan(run->trainer));
     f->available = pt_platform_available_bytes();
+    /* the plan counts the corpus, which is in memory already */
+    if (f->available) f->available += run->desc->corpus_memory;
     f->fits = f->available == 0 || f->planned <= f->available;
     if (!f->fits) pt_memory_ways(run->device, run->desc, f->available, f->way, &f->n_ways);
 }
 
-/* "--batch 4 --accum 4 --recompute block" */
+/* What of the run it changes: "--batch 4 --accum 4 --recompute block", "" for nothing. */
 static const char *flags_of(const pt_memory_way *way, const pt_train_options *o, char out[96])
 {
     size_t n = 0;
@@ -37,7 +39,7 @@ static const char *flags_of(const pt_memory_way *way, const pt_train_options *o,
                        (long long)way->accum);
     if (way->recompute != o->recompute) n += pt_format(out + n, 96 - n, " --recompute block");
     if (way->bf16 != o->bf16) pt_format(out + n, 96 - n, " --dtype bf16");
-    return out + 1;
+    return out[0] ? out + 1 : out;
 }
 
 static pt_status refuse(const pt_dry_run *run, const findings *f, pt_error *err)
@@ -94,7 +96,11 @@ static void put_memory(pt_strbuf *out, const pt_dry_run *run, const findings *f)
 static void put_ways(pt_strbuf *out, const pt_dry_run *run, const findings *f)
 {
     char flags[96], size[32];
-    if (f->n_ways && !f->way[0].fits) {
+    if (!f->n_ways) {
+        pt_strbuf_puts(out, "\nIt does not fit, and no way to do the same was found.\n");
+        return;
+    }
+    if (!f->way[0].fits) {
         pt_strbuf_printf(out, "\nIt does not fit. The smallest way to do the same, %s, needs %s.\n",
                          flags_of(&f->way[0], &run->desc->options, flags),
                          pt_megabytes(f->way[0].bytes, size));
