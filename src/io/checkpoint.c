@@ -213,24 +213,16 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
     return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
 }
 
-static void count_entry(void *ctx, const char *name, bool folder)
-{
-    (void)name, (void)folder;
-    ++*(int64_t *)ctx;
-}
-
 /* Deletes a checkpoint, the manifest first: what is left of a deletion cut short is then none. What we did
  * not put there stays. */
 static pt_status delete_ours(const char *folder, pt_error *err)
 {
     const char *const names[] = {"manifest.json", model_names[0], model_names[1]};
     char path[PATH_BYTES];
-    int64_t left = 0;
     pt_status s = PT_OK;
     for (int i = 0; i < 3 && s == PT_OK; i++)
         if (pt_fs_join(path, sizeof path, folder, names[i])) s = pt_fs_remove(path, err);
-    if (s == PT_OK) s = pt_fs_list(folder, count_entry, &left, err);
-    return s || left ? s : pt_fs_remove(folder, err);
+    return s ? s : pt_fs_remove_empty(folder, err);
 }
 
 /* A folder without a manifest is no checkpoint and would only fill the disk; nor is a model that the manifest

@@ -72,7 +72,8 @@ pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *desc
                               const pt_model_config *config, const pt_train_options *options,
                               int64_t n_params, pt_error *err);
 void pt_run_folder_free(pt_run_folder *run); /* NULL is fine */
-/* Frees it and removes the folder: for a run that never began. NULL is fine. */
+/* For a new run that never began: takes back its log, its run.json, and the folder where that was made for it and holds
+ * nothing else. Frees it. NULL is fine. */
 void pt_run_folder_discard(pt_run_folder *run);
 
 /* To be called from the trainer's events. */
