@@ -148,6 +148,18 @@ TEST(another_text_is_refused)
     CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0); /* run.json was told */
 }
 
+TEST(a_dry_run_of_a_run_that_goes_on_tells_of_the_steps_left)
+{
+    make_run("constant");
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "25", "--dry-run");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->out, " for 15 steps after step 10: "));
+    r = RUN("train", "--resume", kept("run"), "--dry-run", "--json");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->out, "\"time\":{\"steps\":0,\"seconds\":0,"));
+    CHECK(!log_says("resumed"));
+}
+
 TEST(a_run_is_repeated_from_its_run_json)
 {
     make_run("cosine");

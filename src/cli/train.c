@@ -200,7 +200,7 @@ static pt_status begin_run(train_verb *v, const char *command, pt_error *err)
 
 static void say_refused(const pt_run_restored *r)
 {
-    for (int64_t i = 0; i < r->n_refused && i < 8; i++)
+    for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++)
         pt_say("posttrain: checkpoint of step %lld cannot be used: %s\n",
                (long long)r->refused[i].step, r->refused[i].why);
 }
@@ -238,7 +238,7 @@ static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
 static pt_status open_events(train_verb *v, pt_error *err)
 {
     const pt_train_options *o = &v->args.train;
-    int64_t tokens = o->batch * o->accum * (o->ctx ? o->ctx : v->args.model.ctx);
+    int64_t tokens = o->batch * o->accum * pt_train_window(o, &v->args.model);
     if (v->args.no_tensorboard) return PT_OK;
     return pt_run_events_open(&v->events, v->args.out, pt_trainer_step(v->trainer), tokens, err);
 }
@@ -315,9 +315,11 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 {
     pt_status s = prepare(v, err);
     if (s) return s;
-    const pt_dry_run plan = {v->device, &v->desc, v->trainer, v->args.json, v->args.force_memory};
-    if (v->args.dry_run) return pt_dry_run_print(&plan, err);
-    s = pt_check_memory(&plan, err);
+    pt_dry_run plan = {v->device, &v->desc, v->trainer, .json = v->args.json,
+                       .force_memory = v->args.force_memory};
+    if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
+    if (s == PT_OK && v->args.dry_run) return pt_dry_run_print(&plan, err);
+    if (s == PT_OK) s = pt_check_memory(&plan, err);
     if (s) return s;
     pt_strbuf command = {0};
     put_command(&command, argc, argv);

@@ -42,6 +42,11 @@ static pt_status check_real(const char *name, double value, double least, double
                    most);
 }
 
+int64_t pt_train_window(const pt_train_options *o, const pt_model_config *config)
+{
+    return o->ctx ? o->ctx : config->ctx;
+}
+
 pt_schedule pt_train_options_schedule(const pt_train_options *o)
 {
     return (pt_schedule){.kind = o->schedule,

@@ -106,7 +106,7 @@ static void write_meta(pt_json_writer *w, const pt_run_description *d,
     pt_json_i64(w, "params", n_params);
     pt_json_i64(w, "batch", o->batch);
     pt_json_i64(w, "accum", o->accum);
-    pt_json_i64(w, "ctx", o->ctx ? o->ctx : config->ctx);
+    pt_json_i64(w, "ctx", pt_train_window(o, config));
     char seed[32];
     pt_format(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
     pt_json_string(w, "seed", seed);
@@ -135,7 +135,7 @@ static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_
     pt_json_i64(w, "steps", o->steps);
     pt_json_i64(w, "batch", o->batch);
     pt_json_i64(w, "accum", o->accum);
-    pt_json_i64(w, "ctx", o->ctx ? o->ctx : c->ctx);
+    pt_json_i64(w, "ctx", pt_train_window(o, c));
     pt_json_double(w, "lr", o->lr);
     pt_json_double(w, "min_lr", o->min_lr);
     pt_json_string(w, "schedule", pt_schedule_name(o->schedule));

@@ -109,7 +109,9 @@ void pt_trainer_request_save(pt_trainer *trainer);
 pt_status pt_trainer_continue(pt_trainer *trainer, int64_t steps, pt_error *err);
 
 /* ---- results, valid at any time ---- */
-int64_t pt_trainer_step(const pt_trainer *trainer);      /* steps done */
+int64_t pt_trainer_step(const pt_trainer *trainer); /* steps done */
+/* Micro-batches that the device was given of the step under way; between steps those of the one before. */
+int64_t pt_trainer_micro_batches(const pt_trainer *trainer);
 double pt_trainer_val_loss(const pt_trainer *trainer);   /* of the newest evaluation; NaN: none */
 int64_t pt_trainer_val_step(const pt_trainer *trainer);  /* the step it was made after */
 double pt_trainer_train_loss(const pt_trainer *trainer); /* mean of the last 10 steps */
