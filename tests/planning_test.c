@@ -128,6 +128,26 @@ TEST(what_contradicts_is_refused)
     CHECK(!pt_fs_exists(in_folder("r")));
 }
 
+/* Products of what was given are only taken once each of it was checked. */
+TEST(sizes_beyond_all_bounds_are_refused_by_name)
+{
+    fresh_folder();
+    const char *text = text_file();
+    static const char huge[] = "9000000000000000000", million[] = "1048576";
+    check_refused(RUN("train", "--depth", "2", "--batch", huge, "--recipe"), 2, "--batch is 9000");
+    check_refused(TRAIN("--depth", "2", "--accum", huge), 2, "--accum is 9000");
+    check_refused(TRAIN("--depth", "2", "--accum", huge, "--batch", huge), 2, "--batch is 9000");
+    check_refused(TRAIN("--depth", "2", "--batch", "-9000000000000000000"), 2, "--batch is -9000");
+    check_refused(TRAIN("--depth", "2", "--batch", "4", "--ctx", huge), 2, "ctx is 9000");
+    check_refused(TRAIN("--batch", million, "--accum", million, "--steps", "1g"), 2,
+                  "are 1.09951e+21 windows, a run has at most 1e+18");
+    result *r = RUN("train", "--recipe", "--json", "--batch", million, "--accum", million, "--ctx",
+                    million, "--steps", "900k");
+    CHECK_INT(r->code, 0);
+    check_line(parsed(r), "tokens", 1152921504606846976.0 * 9e5, "follows");
+    pt_arena_deinit(&arena);
+}
+
 /* ---- --dry-run and memory ---- */
 
 TEST(a_dry_run_tells_memory_and_time)
