@@ -110,8 +110,7 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
     const char *want = pt_json_get_string(corpus, "sha256");
     const char *have = pt_corpus_sha256(a->corpus.corpus);
     int64_t size = -1, n = pt_corpus_tokens(a->corpus.corpus);
-    char name[100];
-    pt_corpus_choice_name(&a->corpus, name, sizeof name);
+    const char *name = a->corpus.name;
     if (!pt_json_get_i64(corpus, "bytes", &size) || size != n)
         return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes, the run's text has %lld", name,
                        (long long)n, (long long)size);
@@ -119,22 +118,4 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
     return pt_fail(err, PT_BAD_INPUT,
                    "%s is not the run's text: its sha256 is %.16s…, the run's is %.16s…", name,
                    have, want ? want : "missing");
-}
-
-pt_status pt_resume_device(const pt_train_arguments *a, pt_device **out, pt_error *err)
-{
-    pt_device_choice choice = a->device_choice;
-    const char *began = pt_json_get_string(pt_json_get(a->previous, "program"), "isa");
-    bool cpu = strcmp(choice.device, "cpu") == 0;
-    if (cpu && !choice.isa && began) {
-        choice.isa = began;
-        if (pt_choose_device(&choice, out, NULL) == PT_OK) return PT_OK;
-        choice.isa = NULL;
-    }
-    pt_status s = pt_choose_device(&choice, out, err);
-    if (s == PT_OK && cpu && began && strcmp(began, (*out)->detail) != 0)
-        pt_say("posttrain: the run began with --isa %s and goes on with %s: close to what it would "
-               "have been, but not bit for bit\n",
-               began, (*out)->detail);
-    return s;
 }

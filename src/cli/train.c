@@ -113,6 +113,26 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
 
 /* ---- the run ---- */
 
+/* A run that goes on gets the instruction set that it began with, where this machine has it; it is said where the bits
+ * will not be the same. */
+static pt_status choose_device(const pt_train_arguments *a, pt_device **out, pt_error *err)
+{
+    pt_device_choice choice = a->device_choice;
+    const char *began = pt_json_get_string(pt_json_get(a->previous, "program"), "isa");
+    bool cpu = strcmp(choice.device, "cpu") == 0;
+    if (cpu && !choice.isa && began) {
+        choice.isa = began;
+        if (pt_choose_device(&choice, out, NULL) == PT_OK) return PT_OK;
+        choice.isa = NULL;
+    }
+    pt_status s = pt_choose_device(&choice, out, err);
+    if (s == PT_OK && cpu && began && strcmp(began, (*out)->detail) != 0)
+        pt_say("posttrain: the run began with --isa %s and goes on with %s: close to what it would "
+               "have been, but not bit for bit\n",
+               began, (*out)->detail);
+    return s;
+}
+
 static pt_status prepare(train_verb *v, pt_error *err)
 {
     v->desc = (pt_trainer_desc){.config = v->args.model,
@@ -125,18 +145,14 @@ static pt_status prepare(train_verb *v, pt_error *err)
                                            .sampled = on_sampled,
                                            .save_begin = on_save_begin,
                                            .save_end = on_save_end}};
-    char name[160];
     v->args.corpus.quiet = v->args.quiet;
     pt_status s = pt_corpus_choice_open(&v->args.corpus, err);
     if (s == PT_OK && v->args.previous) s = pt_resume_check_corpus(&v->args, err);
-    if (s == PT_OK) s = pt_resume_device(&v->args, &v->device, err);
+    if (s == PT_OK) s = choose_device(&v->args, &v->device, err);
     if (s) return s;
     v->desc.data = &v->args.corpus.data;
     v->desc.corpus_memory = pt_corpus_memory(v->args.corpus.corpus);
-    s = pt_trainer_new(&v->trainer, v->device, &v->desc, err);
-    pt_corpus_choice_name(&v->args.corpus, name, sizeof name);
-    if (s && err && pt_str_starts(err->message, "the corpus has")) pt_error_prefix(err, "%s", name);
-    return s;
+    return pt_trainer_new(&v->trainer, v->device, &v->desc, err);
 }
 
 /* A word as a shell takes it. */
@@ -381,8 +397,9 @@ const pt_verb pt_verb_train = {
               "Loss is in nats per byte: the mean of the negative logarithm of the probability "
               "that the model gave to each next byte. A model that knows nothing has ln 256 = "
               "5.55. In the progress line, trend is the loss smoothed over about 20 steps.\n\n"
-              "An interrupt (Ctrl-C) ends the run after the step under way and saves it; a second "
-              "one ends it at once. A loss or gradient that is not finite never reaches the "
+              "An interrupt (Ctrl-C) ends the run after the micro-batch under way: a step that is "
+              "not done is dropped, and what was done before it is saved. A second one ends it at "
+              "once. A loss or gradient that is not finite never reaches the "
               "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
               "A value is taken from the command line, else from the file given with --config, "
               "else from the preset, else from the default.\n",
