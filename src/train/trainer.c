@@ -1,7 +1,8 @@
 /* The trainer: one state machine, a bounded piece of work per poll.
  *
  *   STEP → MICRO (accum times) → READ ─┬→ STEP …                      (every read_every steps)
- *                                      ├→ SAVE → EVALUATE → SAMPLE → STEP     (whichever is due)
+ *                                      ├→ SAVE → EVALUATE → SAMPLE → STEP        (whichever is due)
+ *                                      ├→ SAVE → EVALUATE → SAMPLE → SAVE → DONE (after the last step)
  *                                      ├→ DIAGNOSE → failed          (a step was not finite)
  *                                      └→ ROLLBACK → STEP            (a spike, or after DIAGNOSE)
  * SPDX-License-Identifier: MIT */
