@@ -135,7 +135,8 @@ POSTTRAIN_API void posttrain_trainer_stop(posttrain_trainer *trainer);
 
 /* At any time; NaN where there is none yet. */
 POSTTRAIN_API int64_t posttrain_trainer_steps(const posttrain_trainer *trainer); /* done */
-POSTTRAIN_API double posttrain_trainer_loss(const posttrain_trainer *trainer);   /* of 10 steps */
+POSTTRAIN_API double
+posttrain_trainer_loss(const posttrain_trainer *trainer); /* mean of 10 steps */
 POSTTRAIN_API double posttrain_trainer_validation_loss(const posttrain_trainer *trainer);
 
 #ifdef __cplusplus
