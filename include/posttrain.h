@@ -130,7 +130,7 @@ POSTTRAIN_API void posttrain_trainer_on_step(posttrain_trainer *trainer, posttra
 POSTTRAIN_API posttrain_status posttrain_trainer_poll(posttrain_trainer *trainer);
 /* Polls until the run is over. */
 POSTTRAIN_API posttrain_status posttrain_trainer_run(posttrain_trainer *trainer);
-/* Lets the run end after the step under way: it is saved and counts as over. */
+/* Lets the run end after the micro-batch under way: a step that is not done is dropped, those done before it are saved. */
 POSTTRAIN_API void posttrain_trainer_stop(posttrain_trainer *trainer);
 
 /* At any time; NaN where there is none yet. */

@@ -128,6 +128,26 @@ TEST(what_contradicts_is_refused)
     CHECK(!pt_fs_exists(in_folder("r")));
 }
 
+/* Products of what was given are only taken once each of it was checked. */
+TEST(sizes_beyond_all_bounds_are_refused_by_name)
+{
+    fresh_folder();
+    const char *text = text_file();
+    static const char huge[] = "9000000000000000000", million[] = "1048576";
+    check_refused(RUN("train", "--depth", "2", "--batch", huge, "--recipe"), 2, "--batch is 9000");
+    check_refused(TRAIN("--depth", "2", "--accum", huge), 2, "--accum is 9000");
+    check_refused(TRAIN("--depth", "2", "--accum", huge, "--batch", huge), 2, "--batch is 9000");
+    check_refused(TRAIN("--depth", "2", "--batch", "-9000000000000000000"), 2, "--batch is -9000");
+    check_refused(TRAIN("--depth", "2", "--batch", "4", "--ctx", huge), 2, "ctx is 9000");
+    check_refused(TRAIN("--batch", million, "--accum", million, "--steps", "1g"), 2,
+                  "are 1.09951e+21 windows, a run has at most 1e+18");
+    result *r = RUN("train", "--recipe", "--json", "--batch", million, "--accum", million, "--ctx",
+                    million, "--steps", "900k");
+    CHECK_INT(r->code, 0);
+    check_line(parsed(r), "tokens", 1152921504606846976.0 * 9e5, "follows");
+    pt_arena_deinit(&arena);
+}
+
 /* ---- --dry-run and memory ---- */
 
 TEST(a_dry_run_tells_memory_and_time)
@@ -196,6 +216,45 @@ TEST(what_does_not_fit_is_refused_and_what_would_is_named)
     r = LIMITED(limit, "train", "--preset", "behemoth", "--threads", "2", "--corpus", text, "--out",
                 kept("b"), "--force-memory");
     check_refused(r, 3, "no memory for"); /* tried all the same */
+}
+
+TEST(a_run_that_saves_memory_in_every_way_is_told_that_no_way_is_left)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");
+    fresh_folder();
+    const char *text = text_file();
+    int64_t limit = 400 * 1000000;
+#define SPARING                                                                                 \
+    "train", "--preset", "behemoth", "--batch", "1", "--recompute", "block", "--dtype", "bf16", \
+        "--threads", "2", "--corpus", text
+    result *r = LIMITED(limit, SPARING, "--dry-run");
+    check_refused(r, 3, "no way to do the same was found: choose a smaller model or --ctx");
+    CHECK(strstr(r->out, "It does not fit, and no way to do the same was found.\n"));
+    r = LIMITED(limit, SPARING, "--dry-run", "--json");
+    CHECK_INT(r->code, 3);
+    CHECK_INT(pt_json_get(parsed(r), "ways")->n_children, 0);
+    pt_arena_deinit(&arena);
+    check_refused(LIMITED(limit, SPARING, "--out", kept("r")), 3, "no way to do the same");
+}
+
+/* The plan names the corpus, which is in memory when the plan is compared with what is still to be had. */
+TEST(a_corpus_in_memory_is_not_asked_for_twice)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");
+    fresh_folder();
+    const size_t n = 200 * 1000000;
+    char *text = malloc(n);
+    CHECK(text != NULL);
+    for (size_t i = 0; i < n; i++) text[i] = "the whale, the sea\n"[i % 19];
+    put(kept("large.txt"), text, n);
+    free(text);
+    const char *large = kept("large.txt");
+    result *r = LIMITED(400 * 1000000, "train", "--preset", "tiny", "--batch", "2", "--threads",
+                        "1", "--corpus", large, "--out", kept("r"), "--steps", "1",
+                        "--eval-batches", "1", "--quiet");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    remove(large);
 }
 
 /* ---- schedules and spikes in the log ---- */

@@ -88,6 +88,48 @@ TEST(what_contradicts_the_run_is_refused_with_both_values)
     CHECK_INT(r->code, 0);
 }
 
+/* run.json is a file that anyone may have written to. */
+TEST(options_of_a_run_that_are_no_scalars_are_shown_as_json)
+{
+    static const char *const values[] = {"null", "[1,2]", "{\"a\":null}", "true"};
+    static const char *const shown[] = {"'null'", "'[1,2]'", "'{\"a\":null}'", "'on'"};
+    char text[200], want[100];
+    make_run("constant");
+    for (int i = 0; i < 4; i++) {
+        int n = snprintf(text, sizeof text,
+                         "{\"format\":\"posttrain-run\",\"version\":1,\"arguments\":{\"lr\":%s}}",
+                         values[i]);
+        put(in_run("run.json"), text, (size_t)n);
+        snprintf(want, sizeof want, "--lr is '0.001', the run's is %s: start", shown[i]);
+        check_refused(RUN("train", "--resume", kept("run"), "--lr", "1e-3"), 2, want);
+        check_refused(RUN("train", "--resume", kept("run")), 2, "'lr' is not a value that --lr");
+    }
+    static const char odd[] = "{\"format\":\"posttrain-run\",\"version\":1,\"arguments\":"
+                              "{\"schedule\":null,\"steps\":null}}";
+    put(in_run("run.json"), odd, sizeof odd - 1);
+    check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2, "the run's is null");
+}
+
+static void count_events(void *ctx, const char *name, bool folder)
+{
+    *(int *)ctx += !folder && pt_str_starts(name, "events.out.");
+}
+
+/* --no-tensorboard is of one sitting, not of the run. */
+TEST(event_files_left_out_once_come_again)
+{
+    make_run("constant");
+    const char *run = kept("run");
+    int n[3] = {0};
+    CHECK_OK(pt_fs_list(run, count_events, &n[0], &err), err);
+    CHECK_INT(RUN("train", "--resume", run, "--steps", "12", "--no-tensorboard", "--quiet")->code,
+              0);
+    CHECK_OK(pt_fs_list(run, count_events, &n[1], &err), err);
+    CHECK_INT(RUN("train", "--resume", run, "--steps", "14", "--quiet")->code, 0);
+    CHECK_OK(pt_fs_list(run, count_events, &n[2], &err), err);
+    CHECK(n[0] == 1 && n[1] == 1 && n[2] == 2);
+}
+
 TEST(another_text_is_refused)
 {
     make_run("constant");
@@ -104,6 +146,18 @@ TEST(another_text_is_refused)
     CHECK_INT(RUN("train", "--resume", kept("run"), "--corpus", kept("moved.txt"), "--quiet")->code,
               0);
     CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0); /* run.json was told */
+}
+
+TEST(a_dry_run_of_a_run_that_goes_on_tells_of_the_steps_left)
+{
+    make_run("constant");
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "25", "--dry-run");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->out, " for 15 steps after step 10: "));
+    r = RUN("train", "--resume", kept("run"), "--dry-run", "--json");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->out, "\"time\":{\"steps\":0,\"seconds\":0,"));
+    CHECK(!log_says("resumed"));
 }
 
 TEST(a_run_is_repeated_from_its_run_json)
@@ -151,16 +205,17 @@ TEST(a_refused_checkpoint_is_said_aloud)
 {
     make_run("constant");
     static char bytes[1 << 20];
-    const char *model = in_run("checkpoints/step-00000010/model.tinygpt");
+    /* the last step was saved twice, and the second file is the one that counts */
+    const char *model = in_run("checkpoints/step-00000010/model-2.tinygpt");
     size_t n = read_whole(model, bytes, sizeof bytes);
     bytes[n / 2] ^= 4;
     CHECK_OK(pt_fs_remove(model, &err), err); /* it shares its bytes with run/model.tinygpt */
     put(model, bytes, n);
     result *r = RUN("train", "--resume", kept("run"), "--quiet");
     CHECK_INT(r->code, 0);
-    CHECK(strstr(r->error, "checkpoint of step 10 cannot be used: model.tinygpt is damaged"));
+    CHECK(strstr(r->error, "checkpoint of step 10 cannot be used: model-2.tinygpt is damaged"));
     CHECK(log_says("\"type\":\"resumed\",\"step\":5,"));
-    CHECK_INT(RUN("inspect", in_run("checkpoints/step-00000010/model.tinygpt"))->code, 0);
+    CHECK_INT(RUN("inspect", model)->code, 0);
 }
 
 TEST(another_instruction_set_is_said_aloud)

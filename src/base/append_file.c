@@ -120,6 +120,13 @@ static int lock(int fd)
     return 0;
 }
 
+/* A file whose name was taken away before it was locked is nobody's log. */
+static bool still_named(const char *path, const struct stat *open)
+{
+    struct stat named;
+    return stat(path, &named) == 0 && named.st_dev == open->st_dev && named.st_ino == open->st_ino;
+}
+
 static int cut_torn(pt_append_file *file, int64_t *torn_bytes)
 {
     pt_file_view view;
@@ -148,6 +155,7 @@ static int open_log(pt_append_file *file, int64_t *torn_bytes)
     if (file->regular) error = lock(file->fd);
     /* its size is what the last writer left, so it is asked for once nobody else can write */
     if (file->regular && !error) error = fstat(file->fd, &info) == 0 ? 0 : errno;
+    if (file->regular && !error && !still_named(file->path, &info)) error = EWOULDBLOCK;
     if (file->regular && !error)
         error = file->whole ? cut_torn(file, torn_bytes)
                             : set_torn_aside(file, info.st_size, torn_bytes);

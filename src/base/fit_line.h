@@ -11,9 +11,8 @@ typedef struct pt_line_part {
     bool glued;       /* follows the part before without two spaces */
 } pt_line_part;
 
-/* Joins the parts into out[cap] so that they take
- * at most `columns` columns (one per character). When the last part alone is too wide, its end goes. Returns
- * the columns. */
+/* Joins the parts into out[cap] so that they take at most `columns` columns (one per character). When the last part alone is
+ * too wide, its end goes. Returns the columns. */
 int pt_fit_line(char *out, size_t cap, const pt_line_part *parts, int n, int columns);
 /* Characters of UTF-8 text. */
 int pt_text_columns(const char *text);

@@ -75,6 +75,8 @@ pt_status pt_fs_is_empty(const char *path, bool *empty, pt_error *err);
 /* Removes one file, or one folder with all in it (64 levels). Missing is fine. Symbolic links are
  * removed, not followed. Errors: BAD_INPUT for /, . and .. . */
 pt_status pt_fs_remove(const char *path, pt_error *err);
+/* Removes a folder that holds nothing, in one call; one that holds something stays, and none is fine. */
+pt_status pt_fs_remove_empty(const char *path, pt_error *err);
 /* Removes the temporary files (.NAME.PID.N.tmp, see atomic_file.h) in a folder, not below it, whose process is no more,
  * and adds their number to *swept. Our own number counts as no more: call it before writing there. Folders of such names
  * stay. */
@@ -110,5 +112,7 @@ void pt_fs_keep_standard_descriptors(void);
 void pt_fs_fail_after(int64_t nth);
 /* For tests: the process dies (SIGKILL) before the nth call from now that changes a file or folder; 0 switches off. */
 void pt_fs_die_after(int64_t nth);
+/* The same, and it stops (SIGSTOP) until it is continued: what another process does meanwhile comes in between. */
+void pt_fs_stop_after(int64_t nth);
 
 #endif

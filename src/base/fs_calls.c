@@ -14,12 +14,14 @@
 
 static _Atomic int64_t fail_countdown; /* 1 = the next call fails, 0 = off */
 static _Atomic int64_t die_countdown;  /* 1 = the process dies before the next call, 0 = off */
+static _Atomic int64_t stop_countdown; /* 1 = it stops there */
 static _Atomic int64_t write_limit;    /* 0 = none */
 
 void pt_fs_fail_after(int64_t nth) { atomic_store(&fail_countdown, nth); }
 void pt_fs_limit_writes(int64_t bytes) { atomic_store(&write_limit, bytes); }
 
 void pt_fs_die_after(int64_t nth) { atomic_store(&die_countdown, nth); }
+void pt_fs_stop_after(int64_t nth) { atomic_store(&stop_countdown, nth); }
 
 /* Counts down to 0; true when this was the last one. */
 static bool counts_out(_Atomic int64_t *countdown)
@@ -33,6 +35,7 @@ static bool counts_out(_Atomic int64_t *countdown)
 void pt_fs_call_moment(void)
 {
     if (counts_out(&die_countdown)) raise(SIGKILL);
+    if (counts_out(&stop_countdown)) raise(SIGSTOP);
 }
 
 static bool must_fail(void)

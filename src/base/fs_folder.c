@@ -213,6 +213,13 @@ pt_status pt_fs_remove(const char *path, pt_error *err)
     return error ? pt_fs_fail(err, error, "remove", path) : PT_OK;
 }
 
+pt_status pt_fs_remove_empty(const char *path, pt_error *err)
+{
+    pt_fs_call_moment();
+    if (rmdir(path) == 0 || errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT) return PT_OK;
+    return pt_fs_fail(err, errno, "remove", path);
+}
+
 /* ---- sweeping ---- */
 /* The PID in ".NAME.PID.N.tmp" and the length of ".NAME"; 0 for any other name. */
 static pid_t owner_of(const char *name, size_t *named)

@@ -318,6 +318,22 @@ TEST(remove_stops_at_a_depth_no_tree_of_ours_has)
     CHECK_INT(pt_fs_remove(in_folder("deep/d/d/d/d/d/d/d/d/d/d"), NULL), PT_OK);
 }
 
+TEST(only_an_empty_folder_is_removed_as_one)
+{
+    pt_error err = {0};
+    fresh_folder();
+    CHECK_OK(pt_fs_make_folder(in_folder("a/b"), &err), err);
+    CHECK_OK(pt_fs_remove_empty(in_folder("a"), &err), err);
+    CHECK(pt_fs_is_folder(in_folder("a/b")));
+    CHECK_OK(pt_fs_remove_empty(in_folder("a/b"), &err), err);
+    CHECK_OK(pt_fs_remove_empty(in_folder("a/b"), &err), err);
+    CHECK_OK(pt_fs_remove_empty(in_folder("a"), &err), err);
+    CHECK(!pt_fs_exists(in_folder("a")));
+    put_text(in_folder("file"), "kept");
+    CHECK_INT(pt_fs_remove_empty(in_folder("file"), &err), PT_NOT_FOUND);
+    CHECK(strstr(err.message, "file") && pt_fs_exists(in_folder("file")));
+}
+
 /* ---- publishing ---- */
 TEST(publish_shares_and_replaces)
 {

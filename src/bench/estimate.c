@@ -55,18 +55,17 @@ static double flop(const probe *p, shape s)
     return pt_bench_step_flop(&config, s.rows, s.tokens);
 }
 
-/* One step of two micro-batches. The polls are: what is due, begin, the first micro-batch, the second and the end, the
- * result. So the third is a micro-batch alone. */
+/* One step of two micro-batches. The first is a poll of its own; the second's is also the end of the step. */
 static pt_status measure_step(probe *p, pt_trainer *trainer, cost *out, pt_error *err)
 {
     double start = pt_clock_seconds(), before = start;
     p->stepped = false;
-    for (int poll = 1; !p->stepped; poll++) {
+    while (!p->stepped) {
         pt_status s = pt_trainer_poll(trainer, err);
         if (s == PT_OK) return pt_fail(err, PT_INTERNAL, "the probe ended");
         if (s != PT_PENDING) return s;
         double now = pt_clock_seconds();
-        if (poll == 3) out->micro = now - before;
+        if (pt_trainer_micro_batches(trainer) == 1) out->micro = now - before;
         before = now;
     }
     double rest = before - start - 2 * out->micro;
@@ -138,12 +137,20 @@ static shape choose(const probe *p, const measured *m)
     return s;
 }
 
-/* Evaluations during the run, in micro-batches; one is forward only, a third of the operations. */
-static double evaluations(const pt_train_options *o, bool validates)
+static int64_t steps_left(const pt_train_options *o, int64_t done)
 {
-    int64_t times = o->eval_every ? 1 + o->steps / o->eval_every : 0;
-    if (!o->eval_every || o->steps % o->eval_every) times++;
-    return validates ? (double)(times * o->eval_batches) / 3 : 0;
+    return pt_max_i64(0, o->steps - done);
+}
+
+/* Evaluations in the steps left, in micro-batches; one is forward only, a third of the operations. */
+static double evaluations(const pt_train_options *o, int64_t done)
+{
+    int64_t every = o->eval_every ? o->eval_every : o->steps;
+    if (!steps_left(o, done)) return 0;
+    int64_t times = o->steps / every - done / every;
+    if (o->steps % every) times++;
+    if (o->eval_every && !done) times++; /* before the first step */
+    return (double)(times * o->eval_batches) / 3;
 }
 
 static int by_sum(const cost *a, const cost *b) { return a->micro + a->rest < b->micro + b->rest; }
@@ -181,24 +188,28 @@ static bool same_shape(shape a, shape b)
 }
 
 /* Both factors are 1 when nothing was scaled. */
-static void conclude(const probe *p, const pt_trainer *run, const measured *m, pt_bench_estimate *e)
+static void conclude(const probe *p, const pt_bench_estimate_desc *d, const measured *m,
+                     pt_bench_estimate *e)
 {
-    const pt_train_options *o = &p->desc->options;
+    const pt_train_options *o = &d->run->options;
+    const pt_trainer *run = d->trainer;
+    double looks = pt_trainer_validates(run) ? evaluations(o, d->done) : 0;
     double by_flop = flop(p, p->whole) / flop(p, m->shape);
     double by_params = (double)pt_trainer_n_params(run) / (double)m->params;
-    const cost three[3] = {m->cost[0], m->cost[m->n / 2], m->cost[m->n - 1]};
-    double total[3], step[3];
-    for (int i = 0; i < 3; i++) {
-        double micro = three[i].micro * by_flop;
-        step[i] = micro * (double)o->accum + three[i].rest * by_params;
-        total[i] = step[i] * (double)o->steps + micro * evaluations(o, pt_trainer_validates(run));
-    }
     e->known = true;
     e->whole = same_shape(m->shape, p->whole);
-    e->step_seconds = step[1];
-    e->seconds = total[1];
-    e->low = total[0] * (e->whole ? 1 : SCALED_LOW);
-    e->high = total[2] * (e->whole ? 1 : SCALED_HIGH);
+    for (int i = 0; i < m->n; i++) {
+        double micro = m->cost[i].micro * by_flop;
+        double step = micro * (double)o->accum + m->cost[i].rest * by_params;
+        double total = step * (double)steps_left(o, d->done) + micro * looks;
+        if (i == 0 || total < e->low) e->low = total;
+        if (total > e->high) e->high = total;
+        if (i != m->n / 2) continue;
+        e->step_seconds = step;
+        e->seconds = total;
+    }
+    e->low *= e->whole ? 1 : SCALED_LOW;
+    e->high *= e->whole ? 1 : SCALED_HIGH;
     e->steps = m->n;
     e->rows = m->shape.rows;
     e->layers = m->shape.layers;
@@ -210,7 +221,7 @@ pt_status pt_bench_estimate_run(pt_device *device, pt_pool *pool, const pt_bench
 {
     *out = (pt_bench_estimate){0};
     const pt_train_options *o = &d->run->options;
-    int64_t T = o->ctx ? o->ctx : d->run->config.ctx;
+    int64_t T = pt_train_window(o, &d->run->config);
     probe p = {.device = device,
                .pool = pool,
                .desc = d->run,
@@ -220,6 +231,6 @@ pt_status pt_bench_estimate_run(pt_device *device, pt_pool *pool, const pt_bench
     if (flop(&p, smallest(&p)) / slowest > TOO_LONG) return PT_OK;
     measured best;
     pt_status s = probe_shapes(&p, &best, err);
-    if (s == PT_OK && best.n) conclude(&p, d->trainer, &best, out);
+    if (s == PT_OK && best.n) conclude(&p, d, &best, out);
     return s;
 }

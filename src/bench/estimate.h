@@ -6,7 +6,7 @@
 
 typedef struct pt_bench_estimate {
     bool known; /* false: the smallest probe is already too much for the time or the memory */
-    double seconds, low, high; /* of the whole run; evaluations in it, samples and saves not */
+    double seconds, low, high; /* of all steps left; evaluations in it, samples and saves not */
     double step_seconds;
     int64_t steps; /* that were measured; of this shape: */
     int64_t rows, layers, tokens;
@@ -17,6 +17,7 @@ typedef struct pt_bench_estimate_desc {
     const pt_trainer_desc *run; /* what the trainer was made of; its events are not called */
     const pt_trainer *trainer;  /* planned; nothing of it is used but its facts */
     int64_t available;          /* bytes that the probe may take; 0 = any */
+    int64_t done;               /* steps of the run that are done already */
 } pt_bench_estimate_desc;
 
 /* Runs a few steps of a trainer of its own with the run's options: of the run's shape when that takes about a second, else

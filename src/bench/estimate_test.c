@@ -28,17 +28,22 @@ static void open_case(case_of *c, pt_model_config config, int64_t batch)
     CHECK_OK(pt_device_cpu_new(&c->device, &(pt_cpu_options){.threads = 1}, &err), err);
 }
 
-static const pt_bench_estimate *estimate(case_of *c, int64_t available)
+static const pt_bench_estimate *estimate_rest(case_of *c, int64_t available, int64_t done)
 {
     CHECK_OK(pt_trainer_new(&c->trainer, c->device, &c->desc, &err), err);
     double start = pt_clock_seconds();
-    const pt_bench_estimate_desc d = {&c->desc, c->trainer, available};
+    const pt_bench_estimate_desc d = {&c->desc, c->trainer, available, done};
     CHECK_OK(
         pt_bench_estimate_run(c->device, pt_device_cpu_pool(c->device), &d, &c->estimate, &err),
         err);
     c->took = pt_clock_seconds() - start;
     pt_trainer_free(c->trainer);
     return &c->estimate;
+}
+
+static const pt_bench_estimate *estimate(case_of *c, int64_t available)
+{
+    return estimate_rest(c, available, 0);
 }
 
 static void check_order(const pt_bench_estimate *e)
@@ -58,6 +63,30 @@ TEST(a_small_run_is_probed_as_it_is)
     CHECK(e->whole && e->rows == 4 && e->layers == 2 && e->tokens == 16);
     CHECK_CLOSE(e->seconds / (500 * e->step_seconds), 1,
                 0.01); /* one evaluation is next to nothing */
+    pt_device_free(c.device);
+}
+
+/* A run that goes on: the steps and evaluations that are left. */
+TEST(only_what_is_left_is_estimated)
+{
+    case_of c;
+    static const struct {
+        int64_t steps, eval_every, done, left, evaluations;
+    } runs[] = {{500, 0, 0, 500, 1},     {500, 100, 0, 500, 6},   {500, 100, 450, 50, 1},
+                {500, 100, 400, 100, 1}, {450, 100, 310, 140, 2}, {450, 100, 410, 40, 1},
+                {500, 0, 499, 1, 1},     {500, 100, 500, 0, 0},   {500, 100, 700, 0, 0}};
+    open_case(&c, (pt_model_config){.n_layers = 1, .d_model = 32, .n_heads = 2, .ctx = 16}, 4);
+    c.desc.options.eval_batches = 1 << 20; /* so that they count; and accum, so that a step is */
+    c.desc.options.accum = 1000;           /* as good as a thousand micro-batches */
+    for (int i = 0; i < 9; i++) {
+        c.desc.options.steps = runs[i].steps;
+        c.desc.options.eval_every = runs[i].eval_every;
+        const pt_bench_estimate *e = estimate_rest(&c, 0, runs[i].done);
+        double rest = e->seconds - e->step_seconds * (double)runs[i].left;
+        CHECK(e->known && e->whole);
+        /* of each, the forward third of a micro-batch */
+        CHECK_CLOSE(rest / (e->step_seconds / 1000) / (1 << 20) * 3, runs[i].evaluations, 0.05);
+    }
     pt_device_free(c.device);
 }
 

@@ -64,6 +64,13 @@ pt_status pt_corpus_choice_check(const pt_corpus_choice *c, pt_error *err)
                    "which text? give --corpus FILE (posttrain data get fetches one)");
 }
 
+static void set_name(pt_corpus_choice *c)
+{
+    const pt_word_list *paths = &c->paths;
+    if (paths->n == 1) pt_format(c->name, sizeof c->name, "%s", paths->word[0]);
+    else pt_format(c->name, sizeof c->name, "%s and %d more", paths->word[0], paths->n - 1);
+}
+
 pt_status pt_corpus_choice_open(pt_corpus_choice *c, pt_error *err)
 {
     pt_skip_report report = {.quiet = c->quiet};
@@ -79,6 +86,8 @@ pt_status pt_corpus_choice_open(pt_corpus_choice *c, pt_error *err)
     if (s) return s;
     c->data.source = pt_corpus_streams(c->corpus, &c->data.n);
     c->data.weight = c->mix ? c->weight : NULL;
+    set_name(c);
+    c->data.name = c->name;
     return PT_OK;
 }
 
@@ -86,12 +95,6 @@ void pt_corpus_choice_close(pt_corpus_choice *c)
 {
     pt_corpus_close(c->corpus);
     c->corpus = NULL;
-}
-
-void pt_corpus_choice_name(const pt_corpus_choice *c, char *out, size_t cap)
-{
-    if (c->paths.n == 1) pt_format(out, cap, "%s", c->paths.word[0]);
-    else pt_format(out, cap, "%s and %d more", c->paths.word[0], c->paths.n - 1);
 }
 
 void pt_corpus_choice_say(const pt_corpus_choice *c, bool held_out)

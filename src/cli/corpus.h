@@ -12,9 +12,11 @@ typedef struct pt_corpus_choice {
     const char *mix;       /* "0.7,0.3", or NULL: the paths are joined */
     bool quiet;            /* nothing on stderr */
 
-    double weight[PT_SOURCES_MAX]; /* filled when opened, of a mix */
+    /* Filled when opened. */
+    double weight[PT_SOURCES_MAX]; /* of a mix */
+    char name[512];                /* for messages and records: the path, or "A and N more" */
     pt_corpus *corpus;
-    pt_data data; /* borrows the corpus */
+    pt_data data; /* borrows the corpus and this struct, which must not move */
 } pt_corpus_choice;
 
 #define PT_CORPUS_OPTION(choice, help)                                        \
@@ -35,8 +37,6 @@ bool pt_mix_is_same(const char *a, const char *b);
  * those of pt_corpus_open. */
 pt_status pt_corpus_choice_open(pt_corpus_choice *choice, pt_error *err);
 void pt_corpus_choice_close(pt_corpus_choice *choice); /* a zeroed one is fine */
-/* A name for messages and records: the path, or "A and N more". */
-void pt_corpus_choice_name(const pt_corpus_choice *choice, char *out, size_t cap);
 /* The separator that was asked for. */
 pt_status pt_corpus_choice_separator(const pt_corpus_choice *choice, pt_separator *out,
                                      pt_error *err);

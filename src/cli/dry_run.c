@@ -9,7 +9,7 @@
 #define N_LARGEST 5
 
 typedef struct findings {
-    int64_t planned, available; /* bytes; available 0 = unknown */
+    int64_t planned, available; /* bytes of the run; available 0 = unknown */
     bool fits;
     int64_t part[PT_MEMORY_PARTS];
     int64_t largest[N_LARGEST]; /* entries of the plan */
@@ -23,11 +23,13 @@ static void measure_memory(const pt_dry_run *run, findings *f)
 {
     f->planned = pt_plan_total_bytes(pt_trainer_plan(run->trainer));
     f->available = pt_platform_available_bytes();
+    /* the plan counts the corpus, which is in memory already */
+    if (f->available) f->available += run->desc->corpus_memory;
     f->fits = f->available == 0 || f->planned <= f->available;
     if (!f->fits) pt_memory_ways(run->device, run->desc, f->available, f->way, &f->n_ways);
 }
 
-/* "--batch 4 --accum 4 --recompute block" */
+/* What of the run it changes: "--batch 4 --accum 4 --recompute block", "" for nothing. */
 static const char *flags_of(const pt_memory_way *way, const pt_train_options *o, char out[96])
 {
     size_t n = 0;
@@ -37,7 +39,7 @@ static const char *flags_of(const pt_memory_way *way, const pt_train_options *o,
                        (long long)way->accum);
     if (way->recompute != o->recompute) n += pt_format(out + n, 96 - n, " --recompute block");
     if (way->bf16 != o->bf16) pt_format(out + n, 96 - n, " --dtype bf16");
-    return out + 1;
+    return out[0] ? out + 1 : out;
 }
 
 static pt_status refuse(const pt_dry_run *run, const findings *f, pt_error *err)
@@ -94,7 +96,11 @@ static void put_memory(pt_strbuf *out, const pt_dry_run *run, const findings *f)
 static void put_ways(pt_strbuf *out, const pt_dry_run *run, const findings *f)
 {
     char flags[96], size[32];
-    if (f->n_ways && !f->way[0].fits) {
+    if (!f->n_ways) {
+        pt_strbuf_puts(out, "\nIt does not fit, and no way to do the same was found.\n");
+        return;
+    }
+    if (!f->way[0].fits) {
         pt_strbuf_printf(out, "\nIt does not fit. The smallest way to do the same, %s, needs %s.\n",
                          flags_of(&f->way[0], &run->desc->options, flags),
                          pt_megabytes(f->way[0].bytes, size));
@@ -110,7 +116,7 @@ static void put_ways(pt_strbuf *out, const pt_dry_run *run, const findings *f)
 static void put_scaling(pt_strbuf *out, const pt_trainer_desc *desc, const pt_bench_estimate *e)
 {
     const pt_train_options *o = &desc->options;
-    int64_t T = o->ctx ? o->ctx : desc->config.ctx;
+    int64_t T = pt_train_window(o, &desc->config);
     if (e->whole) {
         pt_strbuf_puts(out, ".\n");
         return;
@@ -120,6 +126,11 @@ static void put_scaling(pt_strbuf *out, const pt_trainer_desc *desc, const pt_be
     if (e->tokens != T)
         pt_strbuf_printf(out, ", %lld of %lld tokens", (long long)e->tokens, (long long)T);
     pt_strbuf_puts(out, ", scaled by their operations and parameters.\n");
+}
+
+static int64_t steps_left(const pt_dry_run *run)
+{
+    return pt_max_i64(0, run->desc->options.steps - run->done);
 }
 
 static void put_time(pt_strbuf *out, const pt_dry_run *run, const findings *f)
@@ -135,13 +146,15 @@ static void put_time(pt_strbuf *out, const pt_dry_run *run, const findings *f)
     pt_duration(e->seconds, about);
     pt_duration(e->low, low);
     pt_duration(e->high, high);
-    double tokens = (double)(o->batch * o->accum * (o->ctx ? o->ctx : run->desc->config.ctx));
+    double tokens = (double)(o->batch * o->accum * pt_train_window(o, &run->desc->config));
+    pt_strbuf_printf(out, "\ntime\n  about %s (%s to %s) for %lld steps", about, low, high,
+                     (long long)steps_left(run));
+    if (run->done) pt_strbuf_printf(out, " after step %lld", (long long)run->done);
     pt_strbuf_printf(out,
-                     "\ntime\n  about %s (%s to %s) for %lld steps: %.3g s a step, %s tokens a "
+                     ": %.3g s a step, %s tokens a "
                      "second.\n  With evaluations, without samples and saves.\n  From %lld step%s",
-                     about, low, high, (long long)o->steps, e->step_seconds,
-                     pt_grouped((int64_t)(tokens / e->step_seconds), rate), (long long)e->steps,
-                     e->steps == 1 ? "" : "s");
+                     e->step_seconds, pt_grouped((int64_t)(tokens / e->step_seconds), rate),
+                     (long long)e->steps, e->steps == 1 ? "" : "s");
     put_scaling(out, run->desc, e);
 }
 
@@ -187,13 +200,14 @@ static void write_ways(pt_json_writer *w, const pt_dry_run *run, const findings 
     pt_json_end_array(w);
 }
 
-static void write_time(pt_json_writer *w, const pt_bench_estimate *e)
+static void write_time(pt_json_writer *w, const pt_dry_run *run, const pt_bench_estimate *e)
 {
     if (!e->known) {
         pt_json_null(w, "time");
         return;
     }
     pt_json_begin_object(w, "time");
+    pt_json_i64(w, "steps", steps_left(run));
     pt_json_double(w, "seconds", e->seconds);
     pt_json_double(w, "low", e->low);
     pt_json_double(w, "high", e->high);
@@ -214,7 +228,7 @@ pt_status pt_dry_run_print(const pt_dry_run *run, pt_error *err)
     const pt_plan *plan = pt_trainer_plan(run->trainer);
     pt_memory_by_part(plan, f.part);
     f.n_largest = pt_memory_largest(plan, f.largest, N_LARGEST);
-    const pt_bench_estimate_desc probe = {run->desc, run->trainer, f.available};
+    const pt_bench_estimate_desc probe = {run->desc, run->trainer, f.available, run->done};
     pt_status s = PT_OK;
     if (f.fits)
         s = pt_bench_estimate_run(run->device, pt_device_pool(run->device), &probe, &f.time, err);
@@ -224,7 +238,7 @@ pt_status pt_dry_run_print(const pt_dry_run *run, pt_error *err)
         pt_json_begin_object(&w, NULL);
         write_memory(&w, run, &f);
         write_ways(&w, run, &f);
-        write_time(&w, &f.time);
+        write_time(&w, run, &f.time);
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
     } else {

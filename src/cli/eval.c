@@ -34,8 +34,6 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
                         double seconds, pt_error *err)
 {
     double loss = pt_score_loss(total);
-    char corpus[512];
-    pt_corpus_choice_name(&o->corpus, corpus, sizeof corpus);
     pt_strbuf text = {0};
     if (o->json) {
         pt_json_writer w = pt_json_writer_begin(&text, 0);
@@ -46,7 +44,7 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
         pt_json_i64(&w, "tokens", total->n_targets);
         pt_json_double(&w, "seconds", seconds);
         pt_json_string(&w, "model", model);
-        pt_json_string(&w, "corpus", corpus);
+        pt_json_string(&w, "corpus", o->corpus.name);
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
     } else {

@@ -28,10 +28,13 @@ static pt_status work_out(pt_train_arguments *a, pt_error *err)
     d->ctx = given(a, "ctx") ? a->model.ctx : PT_RECIPE_CTX;
     pt_status s = pt_recipe_of_depth(a->depth, regime, d->ctx, &d->recipe, err);
     if (s) return s;
-    int64_t accum = pt_max_i64(1, a->train.accum);
+    int64_t accum = pt_max_i64(1, a->train.accum), tokens = 0;
     d->batch = pt_max_i64(1, d->recipe.windows / accum);
-    int64_t batch = given(a, "batch") ? a->train.batch : d->batch;
-    d->steps = pt_recipe_steps(&d->recipe, batch > 0 ? batch * accum * d->ctx : 1);
+    int64_t batch = given(a, "batch") ? pt_max_i64(1, a->train.batch) : d->batch;
+    /* nothing that was given is checked yet: the trainer's check refuses what is out of bounds */
+    if (!pt_mul_i64(batch, accum, &tokens) || !pt_mul_i64(tokens, d->ctx, &tokens))
+        tokens = INT64_MAX;
+    d->steps = pt_recipe_steps(&d->recipe, tokens);
     d->warmup = pt_recipe_warmup(given(a, "steps") ? a->train.steps : d->steps);
     d->min_lr = PT_RECIPE_MIN_LR * (given(a, "lr") ? a->train.lr : d->recipe.lr);
     return PT_OK;
@@ -64,6 +67,7 @@ typedef struct recipe_line {
     bool number;
     const char *from; /* "given", "depth", "preset", "default", "follows" */
     char why[200];
+    bool overridden; /* given, and the recipe says otherwise */
 } recipe_line;
 
 typedef struct recipe_lines {
@@ -97,7 +101,8 @@ static void explain(recipe_lines *l, recipe_line *line, const char *depth, const
                  : by_depth            ? "depth"
                  : preset && !a->depth ? "preset"
                                        : "default";
-    if (given(a, line->name) && by_depth && strcmp(wanted, line->value) != 0)
+    line->overridden = given(a, line->name) && by_depth && strcmp(wanted, line->value) != 0;
+    if (line->overridden)
         pt_format(line->why, sizeof line->why, "you gave it; the recipe says %s", wanted);
     else if (given(a, line->name)) pt_format(line->why, sizeof line->why, "you gave it");
     else if (by_depth) pt_format(line->why, sizeof line->why, "%s", depth);
@@ -135,12 +140,11 @@ static void add_word(recipe_lines *l, const char *name, const char *value, const
     explain(l, add(l, name, value, false), depth, wanted, false, plain);
 }
 
-/* A number that is no setting but follows from settings. */
-static recipe_line *add_fact(recipe_lines *l, const char *name, int64_t value)
+/* A number that is no setting but follows from settings: products of them, which may be beyond int64. */
+static recipe_line *add_fact(recipe_lines *l, const char *name, double value)
 {
-    char text[24];
-    pt_format(text, sizeof text, "%lld", (long long)value);
-    recipe_line *line = add(l, name, text, true);
+    char text[PT_DECIMAL_MAX];
+    recipe_line *line = add(l, name, shortest(value, text), true);
     line->from = "follows";
     return line;
 }
@@ -159,7 +163,7 @@ static void add_shape(recipe_lines *l, int64_t n_params)
     add_count(l, "d-mlp", m->d_mlp, (reason){NULL, 0, false, "4 d-model, as in GPT-2"});
     add_count(l, "ctx", m->ctx,
               (reason){"the window of GPT-2, and of the recipe's table", a->wanted.ctx, true, ""});
-    recipe_line *line = add_fact(l, "parameters", n_params);
+    recipe_line *line = add_fact(l, "parameters", (double)n_params);
     pt_format(line->why, sizeof line->why,
               "counted from the shape, embeddings and biases included");
 }
@@ -170,7 +174,8 @@ static void add_amounts(recipe_lines *l, int64_t n_params)
     const pt_depth_choice *d = &a->wanted;
     const pt_train_options *t = &a->train;
     char why[200];
-    int64_t per_step = t->batch * t->accum * a->model.ctx;
+    double per_step = (double)(t->batch * t->accum) * (double)a->model.ctx;
+    double tokens = per_step * (double)t->steps;
     pt_format(why, sizeof why, "32 d-model / ctx windows a step%s",
               t->accum > 1 ? ", in accum parts" : "");
     add_count(l, "batch", t->batch, (reason){why, d->batch, true, ""});
@@ -178,16 +183,17 @@ static void add_amounts(recipe_lines *l, int64_t n_params)
               (reason){NULL, 0, false, "the whole batch at once: more only saves memory"});
     recipe_line *line = add_fact(l, "tokens a step", per_step);
     pt_format(line->why, sizeof line->why, "batch x accum x ctx");
+    int64_t of_blocks = d->recipe.params;
     pt_format(why, sizeof why,
-              "%s: %d tokens for each of the 12 layers d-model^2 = %lld parameters of the blocks",
-              a->regime, strcmp(a->regime, "overtrained") == 0 ? 40 : 20,
-              (long long)d->recipe.params);
+              "%s: %lld tokens for each of the 12 layers d-model^2 = %lld parameters of the blocks",
+              a->regime, (long long)(d->recipe.tokens / pt_max_i64(1, of_blocks)),
+              (long long)of_blocks);
     add_count(l, "steps", t->steps, (reason){why, d->steps, true, ""});
-    line = add_fact(l, "tokens", per_step * t->steps);
+    line = add_fact(l, "tokens", tokens);
     pt_format(line->why, sizeof line->why,
               "steps x tokens a step: %.1f for each parameter; 20 make the best model for the work "
               "(Hoffmann et al. 2022, arXiv:2203.15556)",
-              (double)(per_step * t->steps) / (double)n_params);
+              tokens / (double)n_params);
 }
 
 static void add_rate(recipe_lines *l)
@@ -208,7 +214,7 @@ static void add_rate(recipe_lines *l)
     add_real(l, "min-lr", s.min_lr, "a tenth of lr, as the original's 3e-4 to 3e-5", d->min_lr,
              "down to nothing");
     if (s.kind == PT_SCHEDULE_COSINE) return;
-    recipe_line *line = add_fact(l, "decay-steps", s.decay);
+    recipe_line *line = add_fact(l, "decay-steps", (double)s.decay);
     bool own = given(a, "decay-steps");
     line->from = own ? "given" : "default";
     pt_format(line->why, sizeof line->why, "%s", own ? "you gave it" : "a tenth of the steps");
@@ -297,7 +303,7 @@ void pt_say_overrides(const pt_train_arguments *a)
     if (!l) return;
     collect(l, a, 1);
     for (int i = 0; i < l->n; i++)
-        if (strstr(l->line[i].why, "the recipe says"))
+        if (l->line[i].overridden)
             pt_say("--%s %s: %s\n", l->line[i].name, l->line[i].value, l->line[i].why);
     pt_free(l);
 }

@@ -4,8 +4,9 @@
 /* What may change without a change of the curve: how it is computed, looked at and kept; and the path of the
  * corpus, whose bytes are compared instead. And what to do about a spike, which is how a run goes on that ended at one. */
 static const char *const may_change[] = {
-    "corpus",        "threads", "isa",  "recompute", "eval-every", "sample-every",   "save-every",
-    "sample-tokens", "prompt",  "keep", "steps",     "on-spike",   "no-tensorboard", NULL};
+    "corpus",     "threads",       "isa",    "recompute", "eval-every", "sample-every",
+    "save-every", "sample-tokens", "prompt", "keep",      "steps",      "on-spike",
+    NULL};
 
 static bool may(const char *name)
 {
@@ -14,10 +15,30 @@ static bool may(const char *name)
     return false;
 }
 
-static const char *shown(const pt_json *value)
+/* A file may hold anything: what is no scalar is shown as its JSON, for which *text is room. */
+static const char *shown(const pt_json *value, pt_strbuf *text)
 {
     if (!value) return "not set";
-    return value->type == PT_JSON_BOOL ? (value->boolean ? "on" : "off") : value->text;
+    if (value->type == PT_JSON_BOOL) return value->boolean ? "on" : "off";
+    if (value->type == PT_JSON_NUMBER || value->type == PT_JSON_STRING) return value->text;
+    pt_json_writer w = pt_json_writer_begin(text, 0);
+    pt_json_value(&w, NULL, value);
+    return text->failed ? "?" : text->data;
+}
+
+static pt_status compare_option(const char *name, const char *given, const char *was,
+                                const char *schedule, pt_error *err)
+{
+    if (strcmp(given, was) == 0) return PT_OK;
+    if (strcmp(name, "mix") == 0 && pt_mix_is_same(given, was)) return PT_OK;
+    if (strcmp(name, "steps") == 0 && strcmp(schedule, "constant") != 0)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "--steps is %s, the run's is %s: under --schedule %s that would change "
+                       "the rate of every step; start a new run",
+                       given, was, schedule);
+    if (may(name)) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "--%s is '%s', the run's is '%s': start a new run", name,
+                   given, was);
 }
 
 /* `now` holds what was given, and defaults for the rest. */
@@ -25,25 +46,19 @@ static pt_status compare(const pt_train_arguments *a, const pt_json *now, const 
                          pt_error *err)
 {
     const char *schedule = pt_json_get_string(run, "schedule");
-    bool constant = schedule && strcmp(schedule, "constant") == 0;
-    for (int i = 0; i < a->line.n_options; i++) {
+    pt_status s = PT_OK;
+    for (int i = 0; i < a->line.n_options && s == PT_OK; i++) {
         const pt_option *o = &a->line.options[i];
         const pt_json *given = pt_option_recorded(now, o->name);
         const pt_json *was = pt_option_recorded(run, o->name);
         if (o->kind == PT_OPTION_HEADING || !o->set || !given) continue;
         if (o->kind == PT_OPTION_LIST) continue; /* paths, whose bytes are compared */
-        if (strcmp(shown(given), shown(was)) == 0) continue;
-        if (strcmp(o->name, "mix") == 0 && pt_mix_is_same(shown(given), shown(was))) continue;
-        if (strcmp(o->name, "steps") == 0 && !constant)
-            return pt_fail(err, PT_BAD_INPUT,
-                           "--steps is %s, the run's is %s: under --schedule %s that would change "
-                           "the rate of every step; start a new run",
-                           shown(given), shown(was), schedule ? schedule : "?");
-        if (!may(o->name))
-            return pt_fail(err, PT_BAD_INPUT, "--%s is '%s', the run's is '%s': start a new run",
-                           o->name, shown(given), shown(was));
+        pt_strbuf text[2] = {{0}, {0}};
+        s = compare_option(o->name, shown(given, &text[0]), shown(was, &text[1]),
+                           schedule ? schedule : "?", err);
+        for (int k = 0; k < 2; k++) pt_strbuf_deinit(&text[k]);
     }
-    return PT_OK;
+    return s;
 }
 
 static pt_status read_run(pt_train_arguments *a, const char *path, pt_error *err)
@@ -96,8 +111,7 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
     const char *want = pt_json_get_string(corpus, "sha256");
     const char *have = pt_corpus_sha256(a->corpus.corpus);
     int64_t size = -1, n = pt_corpus_tokens(a->corpus.corpus);
-    char name[100];
-    pt_corpus_choice_name(&a->corpus, name, sizeof name);
+    const char *name = a->corpus.name;
     if (!pt_json_get_i64(corpus, "bytes", &size) || size != n)
         return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes, the run's text has %lld", name,
                        (long long)n, (long long)size);
@@ -105,22 +119,4 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
     return pt_fail(err, PT_BAD_INPUT,
                    "%s is not the run's text: its sha256 is %.16s…, the run's is %.16s…", name,
                    have, want ? want : "missing");
-}
-
-pt_status pt_resume_device(const pt_train_arguments *a, pt_device **out, pt_error *err)
-{
-    pt_device_choice choice = a->device_choice;
-    const char *began = pt_json_get_string(pt_json_get(a->previous, "program"), "isa");
-    bool cpu = strcmp(choice.device, "cpu") == 0;
-    if (cpu && !choice.isa && began) {
-        choice.isa = began;
-        if (pt_choose_device(&choice, out, NULL) == PT_OK) return PT_OK;
-        choice.isa = NULL;
-    }
-    pt_status s = pt_choose_device(&choice, out, err);
-    if (s == PT_OK && cpu && began && strcmp(began, (*out)->detail) != 0)
-        pt_say("posttrain: the run began with --isa %s and goes on with %s: close to what it would "
-               "have been, but not bit for bit\n",
-               began, (*out)->detail);
-    return s;
 }

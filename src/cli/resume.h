@@ -11,8 +11,5 @@
 pt_status pt_resume_arguments(pt_train_arguments *arguments, pt_error *err);
 /* That the open corpus is what the run learns from. BAD_INPUT naming both sizes or checksums. */
 pt_status pt_resume_check_corpus(const pt_train_arguments *arguments, pt_error *err);
-/* The run's device, with the instruction set that it began with where this machine has it; says so where the
- * bits will not be the same. */
-pt_status pt_resume_device(const pt_train_arguments *arguments, pt_device **out, pt_error *err);
 
 #endif

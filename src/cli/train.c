@@ -114,6 +114,26 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
 
 /* ---- the run ---- */
 
+/* A run that goes on gets the instruction set that it began with, where this machine has it; it is said where the bits
+ * will not be the same. */
+static pt_status choose_device(const pt_train_arguments *a, pt_device **out, pt_error *err)
+{
+    pt_device_choice choice = a->device_choice;
+    const char *began = pt_json_get_string(pt_json_get(a->previous, "program"), "isa");
+    bool cpu = strcmp(choice.device, "cpu") == 0;
+    if (cpu && !choice.isa && began) {
+        choice.isa = began;
+        if (pt_choose_device(&choice, out, NULL) == PT_OK) return PT_OK;
+        choice.isa = NULL;
+    }
+    pt_status s = pt_choose_device(&choice, out, err);
+    if (s == PT_OK && cpu && began && strcmp(began, (*out)->detail) != 0)
+        pt_say("posttrain: the run began with --isa %s and goes on with %s: close to what it would "
+               "have been, but not bit for bit\n",
+               began, (*out)->detail);
+    return s;
+}
+
 static pt_status prepare(train_verb *v, pt_error *err)
 {
     v->desc = (pt_trainer_desc){.config = v->args.model,
@@ -126,18 +146,14 @@ static pt_status prepare(train_verb *v, pt_error *err)
                                            .sampled = on_sampled,
                                            .save_begin = on_save_begin,
                                            .save_end = on_save_end}};
-    char name[160];
     v->args.corpus.quiet = v->args.quiet;
     pt_status s = pt_corpus_choice_open(&v->args.corpus, err);
     if (s == PT_OK && v->args.previous) s = pt_resume_check_corpus(&v->args, err);
-    if (s == PT_OK) s = pt_resume_device(&v->args, &v->device, err);
+    if (s == PT_OK) s = choose_device(&v->args, &v->device, err);
     if (s) return s;
     v->desc.data = &v->args.corpus.data;
     v->desc.corpus_memory = pt_corpus_memory(v->args.corpus.corpus);
-    s = pt_trainer_new(&v->trainer, v->device, &v->desc, err);
-    pt_corpus_choice_name(&v->args.corpus, name, sizeof name);
-    if (s && err && pt_str_starts(err->message, "the corpus has")) pt_error_prefix(err, "%s", name);
-    return s;
+    return pt_trainer_new(&v->trainer, v->device, &v->desc, err);
 }
 
 /* A word as a shell takes it. */
@@ -201,7 +217,7 @@ static pt_status begin_run(train_verb *v, const char *command, pt_error *err)
 
 static void say_refused(const pt_run_restored *r)
 {
-    for (int64_t i = 0; i < r->n_refused && i < 8; i++)
+    for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++)
         pt_say("posttrain: checkpoint of step %lld cannot be used: %s\n",
                (long long)r->refused[i].step, r->refused[i].why);
 }
@@ -239,7 +255,7 @@ static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
 static pt_status open_events(train_verb *v, pt_error *err)
 {
     const pt_train_options *o = &v->args.train;
-    int64_t tokens = o->batch * o->accum * (o->ctx ? o->ctx : v->args.model.ctx);
+    int64_t tokens = o->batch * o->accum * pt_train_window(o, &v->args.model);
     if (v->args.no_tensorboard) return PT_OK;
     return pt_run_events_open(&v->events, v->args.out, v->args.previous != NULL,
                               pt_trainer_step(v->trainer), tokens, err);
@@ -317,9 +333,11 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 {
     pt_status s = prepare(v, err);
     if (s) return s;
-    const pt_dry_run plan = {v->device, &v->desc, v->trainer, v->args.json, v->args.force_memory};
-    if (v->args.dry_run) return pt_dry_run_print(&plan, err);
-    s = pt_check_memory(&plan, err);
+    pt_dry_run plan = {v->device, &v->desc, v->trainer, .json = v->args.json,
+                       .force_memory = v->args.force_memory};
+    if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
+    if (s == PT_OK && v->args.dry_run) return pt_dry_run_print(&plan, err);
+    if (s == PT_OK) s = pt_check_memory(&plan, err);
     if (s) return s;
     pt_strbuf command = {0};
     put_command(&command, argc, argv);
@@ -384,8 +402,9 @@ const pt_verb pt_verb_train = {
               "Loss is in nats per byte: the mean of the negative logarithm of the probability "
               "that the model gave to each next byte. A model that knows nothing has ln 256 = "
               "5.55. In the progress line, trend is the loss smoothed over about 20 steps.\n\n"
-              "An interrupt (Ctrl-C) ends the run after the step under way and saves it; a second "
-              "one ends it at once. A loss or gradient that is not finite never reaches the "
+              "An interrupt (Ctrl-C) ends the run after the micro-batch under way: a step that is "
+              "not done is dropped, and what was done before it is saved. A second one ends it at "
+              "once. A loss or gradient that is not finite never reaches the "
               "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
               "A value is taken from the command line, else from the file given with --config, "
               "else from the preset, else from the default.\n",

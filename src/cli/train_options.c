@@ -209,9 +209,9 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
 pt_status pt_train_arguments_record(pt_train_arguments *a, const pt_json **out, pt_error *err)
 {
     /* of this invocation, not of the run; and --depth only chooses what is recorded one by one */
-    static const char *const except[] = {"out",   "resume",  "config", "json",
-                                         "quiet", "dry-run", "recipe", "force-memory",
-                                         "depth", "regime",  NULL};
+    static const char *const except[] = {
+        "out",    "resume",       "config",         "json",  "quiet",  "dry-run",
+        "recipe", "force-memory", "no-tensorboard", "depth", "regime", NULL};
     return pt_options_record(&a->line, except, &a->arena, out, err);
 }
 

@@ -211,12 +211,10 @@ static pt_status delete_ours(const char *folder, pt_error *err)
 {
     const char *const names[] = {"manifest.json", model_names[0], model_names[1]};
     char path[PATH_BYTES];
-    bool empty = false;
     pt_status s = PT_OK;
     for (int i = 0; i < 3 && s == PT_OK; i++)
         if (pt_fs_join(path, sizeof path, folder, names[i])) s = pt_fs_remove(path, err);
-    if (s == PT_OK) s = pt_fs_is_empty(folder, &empty, err);
-    return empty ? pt_fs_remove(folder, err) : s;
+    return s ? s : pt_fs_remove_empty(folder, err);
 }
 
 /* A folder without a manifest is no checkpoint and would only fill the disk; nor is a model that the manifest

@@ -132,6 +132,7 @@ pt_status pt_data_split(const pt_data *data, int64_t T, uint64_t seed, pt_mixtur
     for (int k = 0; k < data->n && s == PT_OK; k++) {
         pt_windows own = {.T = T, .seed = seed}, held;
         s = split_source(&data->source[k], data->n > 1 ? k + 1 : 0, &own, &held, err);
+        if (s && data->name) pt_error_prefix(err, "%s", data->name);
         if (s) return s;
         weight[train->n] = data->weight ? data->weight[k] : 1;
         train->source[train->n++] = own;

@@ -56,6 +56,7 @@ typedef struct pt_data {
     const pt_tokens *source; /* [n] */
     const double *weight;    /* [n], positive, of any sum; NULL: equal */
     int n;                   /* 1 … PT_SOURCES_MAX */
+    const char *name;        /* that messages begin with, borrowed; or NULL */
 } pt_data;
 
 /* Whether two lists of n weights mean the same mix: their parts of their sums are equal, but for rounding. */
@@ -63,7 +64,7 @@ bool pt_weights_are_same(const double *a, const double *b, int n);
 /* Splits each source by position: its first n - ceil(n/10) tokens train, the rest validates. Where either part
  * would be too short for one window everything trains and nothing validates; a source that holds nothing out leaves the
  * mixture of validation, and without any source that one is empty (validate->n = 0).
- * BAD_INPUT when a source is shorter than T + 1, or its weight is no number above 0 or gives it
+ * BAD_INPUT when a source is shorter than T + 1 (begins with the data's name), or its weight is no number above 0 or gives it
  * no sample of a block. */
 pt_status pt_data_split(const pt_data *data, int64_t T, uint64_t seed, pt_mixture *train,
                         pt_mixture *validate, pt_error *err);

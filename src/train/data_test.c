@@ -1,4 +1,5 @@
 /* Split, windows and their order, mixing. SPDX-License-Identifier: MIT */
+#include "base/strings.h"
 #include "base/test.h"
 #include "train/data.h"
 
@@ -40,6 +41,12 @@ TEST(short_texts_hold_nothing_out)
     CHECK(strstr(err.message, "8 bytes") && strstr(err.message, "at least 9"));
     err = (pt_error){0};
     CHECK_INT(split(0, &train, &validate, &err), PT_BAD_INPUT);
+    CHECK(pt_str_starts(err.message, "the corpus has 0 bytes"));
+    err = (pt_error){0};
+    pt_tokens abc = pt_tokens_of_bytes((const uint8_t *)"abc", 3);
+    pt_data named = {.source = &abc, .n = 1, .name = "book.txt"};
+    CHECK_INT(pt_data_split(&named, 8, 42, &train, &validate, &err), PT_BAD_INPUT);
+    CHECK(pt_str_starts(err.message, "book.txt: the corpus has 3 bytes, a context of 8 "));
 }
 
 TEST(every_window_once_per_epoch)

@@ -171,9 +171,9 @@ void pt_memory_ways(pt_device *device, const pt_trainer_desc *desc, int64_t avai
         if (ways[i].together && *n) continue;
         if (ways[i].block) way.recompute = PT_RECOMPUTE_BLOCK;
         if (ways[i].bf16) way.bf16 = true;
-        if (ways[i].smaller && o->batch == 1 && !ways[i].together) continue;
-        if (!ways[i].smaller && way.recompute == o->recompute && way.bf16 == o->bf16) continue;
-        if (ways[i].smaller ? plan_smaller(&f, &way) : plan_way(&f, &way)) continue;
+        bool smaller = ways[i].smaller && o->batch > 1;
+        if (!smaller && way.recompute == o->recompute && way.bf16 == o->bf16) continue;
+        if (smaller ? plan_smaller(&f, &way) : plan_way(&f, &way)) continue;
         if (way.fits) out[(*n)++] = way;
         else if (!least.bytes || way.bytes < least.bytes) least = way;
     }

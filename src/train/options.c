@@ -3,6 +3,8 @@
 
 #include "text/bytes.h"
 
+#define MOST_WINDOWS ((int64_t)1000000000000000000)
+
 pt_train_options pt_train_defaults(void)
 {
     return (pt_train_options){
@@ -42,6 +44,11 @@ static pt_status check_real(const char *name, double value, double least, double
                    most);
 }
 
+int64_t pt_train_window(const pt_train_options *o, const pt_model_config *config)
+{
+    return o->ctx ? o->ctx : config->ctx;
+}
+
 pt_schedule pt_train_options_schedule(const pt_train_options *o)
 {
     return (pt_schedule){.kind = o->schedule,
@@ -76,6 +83,19 @@ static pt_status check_schedule(const pt_train_options *o, pt_error *err)
                        "--decay-steps is for --schedule wsd, and the schedule is %s",
                        pt_schedule_name(s.kind));
     return PT_OK;
+}
+
+/* Samples are counted in int64, up to the largest step that a file can hold. */
+static pt_status check_windows(const pt_train_options *o, pt_error *err)
+{
+    int64_t windows;
+    if (pt_mul_i64(o->batch * o->accum, o->steps, &windows) && windows <= MOST_WINDOWS)
+        return PT_OK;
+    return pt_fail(
+        err, PT_BAD_INPUT,
+        "--steps %lld x --batch %lld x --accum %lld are %g windows, a run has at most %g",
+        (long long)o->steps, (long long)o->batch, (long long)o->accum,
+        (double)(o->batch * o->accum) * (double)o->steps, (double)MOST_WINDOWS);
 }
 
 pt_status pt_train_options_check(const pt_train_options *o, pt_error *err)
@@ -113,6 +133,7 @@ pt_status pt_train_options_check(const pt_train_options *o, pt_error *err)
         s = check_count(counts[i].name, counts[i].value, counts[i].least, counts[i].most, err);
     for (size_t i = 0; i < sizeof reals / sizeof reals[0] && s == PT_OK; i++)
         s = check_real(reals[i].name, reals[i].value, reals[i].least, reals[i].most, err);
+    if (s == PT_OK) s = check_windows(o, err);
     if (s == PT_OK) s = check_schedule(o, err);
     if (s == PT_OK) s = pt_sampler_options_check(&o->sampler, err);
     return s;

@@ -4,6 +4,7 @@
 #define PT_TRAIN_OPTIONS_H
 
 #include "infer/sampler.h"
+#include "model/config.h"
 #include "train/schedule.h"
 #include "train/spikes.h"
 
@@ -42,6 +43,8 @@ typedef struct pt_train_options {
 pt_train_options pt_train_defaults(void);
 /* BAD_INPUT names the flag, the value found and the value wanted. */
 pt_status pt_train_options_check(const pt_train_options *options, pt_error *err);
+/* Tokens per window. */
+int64_t pt_train_window(const pt_train_options *options, const pt_model_config *config);
 /* The schedule they describe. */
 pt_schedule pt_train_options_schedule(const pt_train_options *options);
 

@@ -4,8 +4,6 @@
 #include "base/maths.h"
 #include "base/mem.h"
 
-static const char *const regimes[] = {"chinchilla", "overtrained"};
-
 pt_status pt_recipe_of_depth(int64_t depth, pt_regime regime, int64_t ctx, pt_recipe *out,
                              pt_error *err)
 {
@@ -35,10 +33,9 @@ int64_t pt_recipe_steps(const pt_recipe *recipe, int64_t tokens_per_step)
 
 int64_t pt_recipe_warmup(int64_t steps) { return pt_min_i64(PT_RECIPE_WARMUP, steps / 10); }
 
-const char *pt_regime_name(pt_regime regime) { return regimes[regime]; }
-
 bool pt_regime_from_name(const char *name, pt_regime *out)
 {
+    static const char *const regimes[] = {"chinchilla", "overtrained"};
     for (int i = 0; i < 2; i++) {
         if (strcmp(name, regimes[i]) != 0) continue;
         *out = (pt_regime)i;

@@ -35,7 +35,6 @@ int64_t pt_recipe_steps(const pt_recipe *recipe, int64_t tokens_per_step);
 /* Steps of warm-up: the original's 500, in a short run a tenth of it. */
 int64_t pt_recipe_warmup(int64_t steps);
 
-const char *pt_regime_name(pt_regime regime); /* "chinchilla", "overtrained" */
-bool pt_regime_from_name(const char *name, pt_regime *out);
+bool pt_regime_from_name(const char *name, pt_regime *out); /* "chinchilla", "overtrained" */
 
 #endif

@@ -52,7 +52,7 @@ pt_status pt_run_folder_spiked(pt_run_folder *run, const pt_spike_report *report
     return pt_run_end_line(run, &w, err);
 }
 
-/* A checkpoint is made before its step is evaluated, except the last one: so this is asked after both. */
+/* A checkpoint is made before its step is evaluated, the last one again after it: so this is asked after both. */
 static pt_status mark_best(pt_run_folder *run, pt_error *err)
 {
     bool known = run->saved_step >= 0 && run->saved_step == run->val_step;
@@ -105,7 +105,7 @@ static void write_meta(pt_json_writer *w, const pt_run_description *d,
     pt_json_i64(w, "params", n_params);
     pt_json_i64(w, "batch", o->batch);
     pt_json_i64(w, "accum", o->accum);
-    pt_json_i64(w, "ctx", o->ctx ? o->ctx : config->ctx);
+    pt_json_i64(w, "ctx", pt_train_window(o, config));
     char seed[32];
     pt_format(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
     pt_json_string(w, "seed", seed);
@@ -134,7 +134,7 @@ static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_
     pt_json_i64(w, "steps", o->steps);
     pt_json_i64(w, "batch", o->batch);
     pt_json_i64(w, "accum", o->accum);
-    pt_json_i64(w, "ctx", o->ctx ? o->ctx : c->ctx);
+    pt_json_i64(w, "ctx", pt_train_window(o, c));
     pt_json_double(w, "lr", o->lr);
     pt_json_double(w, "min_lr", o->min_lr);
     pt_json_string(w, "schedule", pt_schedule_name(o->schedule));
@@ -248,6 +248,7 @@ pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *d,
         s = pt_atomic_file_put(path, d->previous != NULL, text.data, (int64_t)text.len, err);
     pt_strbuf_deinit(&text);
     if (s) return s;
+    run->wrote_json = !d->previous;
     pt_json_writer w = pt_run_begin_line(run, "meta");
     write_meta(&w, d, config, options, n_params);
     return pt_run_end_line(run, &w, err);
@@ -310,9 +311,12 @@ pt_status pt_run_folder_new(pt_run_folder **out, const char *path, pt_error *err
     pt_status s = pt_run_folder_make(&run, path, err);
     if (s) return s;
     pt_fs_join(log, sizeof log, path, "log.jsonl");
+    run->made_folder = !pt_fs_exists(path);
     s = pt_run_folder_check(path, err);
     if (s == PT_OK) s = pt_fs_make_folder(path, err);
     if (s == PT_OK) s = pt_append_file_open(&run->log, log, NULL, err);
+    /* until the log was ours, another process may have had a whole run there */
+    if (s == PT_OK) s = pt_run_folder_check(path, err);
     if (s == PT_OK) s = pt_fs_sweep(path, &swept, err);
     if (s) pt_run_folder_free(run);
     else *out = run;
@@ -331,13 +335,16 @@ void pt_run_folder_free(pt_run_folder *run)
     pt_free(run);
 }
 
+/* The log goes last: with it goes the lock. */
 void pt_run_folder_discard(pt_run_folder *run)
 {
     char path[PATH_BYTES];
     if (!run) return;
-    pt_format(path, sizeof path, "%s", run->path);
+    if (run->wrote_json && pt_fs_join(path, sizeof path, run->path, "run.json"))
+        pt_fs_remove(path, NULL);
+    if (pt_fs_join(path, sizeof path, run->path, "log.jsonl")) pt_fs_remove(path, NULL);
+    if (run->made_folder) pt_fs_remove_empty(run->path, NULL);
     pt_run_folder_free(run);
-    pt_fs_remove(path, NULL); /* it was empty or missing when the run was made */
 }
 
 pt_status pt_run_folder_save_begin(pt_run_folder *run, int64_t step, pt_sink *sink, pt_error *err)

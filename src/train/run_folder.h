@@ -9,7 +9,8 @@
 
 typedef struct pt_run_folder pt_run_folder;
 
-#define PT_RUN_KEEP 3 /* checkpoints kept, unless asked otherwise */
+#define PT_RUN_KEEP 3          /* checkpoints kept, unless asked otherwise */
+#define PT_RUN_REFUSED_SHOWN 8 /* refused ones that are told of one by one */
 
 /* What run.json records beside the model and the training options. Borrowed strings. */
 typedef struct pt_run_description {
@@ -42,13 +43,16 @@ typedef struct pt_run_found {
 pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
                              pt_error *err);
 
+/* The step of the newest checkpoint, not proved to be good; 0: there is none. Needs no lock. */
+pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err);
+
 typedef struct pt_run_restored {
     int64_t step; /* of the checkpoint that was used; -1: there is none, the trainer is as it was */
     int64_t n_refused; /* newer ones that could not be used; the first few of them: */
     struct {
         int64_t step;
         char why[200];
-    } refused[8];
+    } refused[PT_RUN_REFUSED_SHOWN];
 } pt_run_restored;
 /* The trainer goes back to the newest checkpoint that is whole (pt_trainer_restore says when it may be asked
  * to). One that is damaged, lacks a part or is of a newer version is passed over, noted in the log as
@@ -72,7 +76,8 @@ pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *desc
                               const pt_model_config *config, const pt_train_options *options,
                               int64_t n_params, pt_error *err);
 void pt_run_folder_free(pt_run_folder *run); /* NULL is fine */
-/* Frees it and removes the folder: for a run that never began. NULL is fine. */
+/* For a new run that never began: takes back its log, its run.json, and the folder where that was made for it and holds
+ * nothing else. Frees it. NULL is fine. */
 void pt_run_folder_discard(pt_run_folder *run);
 
 /* To be called from the trainer's events. */

@@ -18,6 +18,7 @@ struct pt_run_folder {
     int64_t keep;
     int64_t saved_step, val_step, best_step; /* -1: none */
     double val_loss, best_loss;
+    bool made_folder, wrote_json; /* by us: to be taken back when the run never begins */
 };
 
 /* One line of the log: begin, members, end. */

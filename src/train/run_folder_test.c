@@ -188,6 +188,28 @@ TEST(a_folder_that_is_used_is_refused)
     pt_run_folder_free(NULL);
 }
 
+TEST(a_run_that_never_began_takes_back_what_it_made_and_nothing_else)
+{
+    fresh_folder();
+    pt_run_folder *run = new_run(); /* makes the folder */
+    CHECK_OK(begin(run, NULL), err);
+    pt_run_folder_discard(run);
+    CHECK(!pt_fs_exists(run_path()));
+    CHECK_OK(pt_fs_make_folder(run_path(), &err), err); /* the user's, empty */
+    pt_run_folder_discard(new_run());
+    CHECK(pt_fs_is_folder(run_path()) && !pt_fs_exists(file_path("log.jsonl")));
+    CHECK_OK(pt_fs_remove(run_path(), &err), err);
+    run = new_run();
+    CHECK_OK(pt_fs_make_folder(file_path("notes"), &err), err);
+    put_text(file_path("notes/kept.txt"), "a file of the user's");
+    put_text(file_path("run.json"), "somebody else's");
+    pt_run_folder_discard(run);
+    CHECK_STR(text_of(file_path("notes/kept.txt")), "a file of the user's");
+    CHECK_STR(text_of(file_path("run.json")), "somebody else's");
+    CHECK(!pt_fs_exists(file_path("log.jsonl")));
+    pt_run_folder_discard(NULL);
+}
+
 TEST(a_path_that_is_too_long_is_refused)
 {
     char path[2000];

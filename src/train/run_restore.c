@@ -22,6 +22,13 @@ pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found
     return s;
 }
 
+pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err)
+{
+    pt_status s = pt_checkpoint_before(path, INT64_MAX, step, err);
+    *step = pt_max_i64(0, *step);
+    return s;
+}
+
 /* ---- choosing a checkpoint ---- */
 
 static pt_status try_step(pt_run_folder *run, pt_trainer *trainer, int64_t step, pt_error *err)
@@ -38,7 +45,7 @@ static pt_status note_refused(pt_run_folder *run, int64_t step, const pt_error *
                               pt_run_restored *r, pt_error *err)
 {
     int64_t n = r->n_refused++;
-    if (n < (int64_t)(sizeof r->refused / sizeof r->refused[0])) {
+    if (n < PT_RUN_REFUSED_SHOWN) {
         r->refused[n].step = step;
         pt_format(r->refused[n].why, sizeof r->refused[n].why, "%s", why->message);
     }

@@ -1,7 +1,8 @@
 /* The trainer: one state machine, a bounded piece of work per poll.
  *
  *   STEP → MICRO (accum times) → READ ─┬→ STEP …                      (every read_every steps)
- *                                      ├→ SAVE → EVALUATE → SAMPLE → STEP     (whichever is due)
+ *                                      ├→ SAVE → EVALUATE → SAMPLE → STEP        (whichever is due)
+ *                                      ├→ SAVE → EVALUATE → SAMPLE → SAVE → DONE (after the last step)
  *                                      ├→ DIAGNOSE → failed          (a step was not finite)
  *                                      └→ ROLLBACK → STEP            (a spike, or after DIAGNOSE)
  * SPDX-License-Identifier: MIT */
@@ -102,7 +103,7 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_d
     const pt_model_config *config = &desc->config;
     const pt_train_options *options = &desc->options;
     pt_status s = pt_train_options_check(options, err);
-    int64_t T = options->ctx ? options->ctx : config->ctx;
+    int64_t T = pt_train_window(options, config);
     if (s == PT_OK) s = pt_model_config_check(config, err);
     if (s == PT_OK) s = check_model(config, T, err);
     if (s) return s;
@@ -271,6 +272,7 @@ pt_status pt_trainer_continue(pt_trainer *t, int64_t steps, pt_error *err)
 /* ---- results ---- */
 
 int64_t pt_trainer_step(const pt_trainer *t) { return t->reported; }
+int64_t pt_trainer_micro_batches(const pt_trainer *t) { return t->micro; }
 double pt_trainer_val_loss(const pt_trainer *t) { return t->val_loss; }
 int64_t pt_trainer_val_step(const pt_trainer *t) { return t->val_step; }
 int64_t pt_trainer_spikes(const pt_trainer *t) { return t->n_spikes; }

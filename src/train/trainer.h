@@ -65,11 +65,10 @@ typedef struct pt_trainer pt_trainer;
 typedef struct pt_trainer_desc {
     pt_model_config config; /* completed */
     pt_train_options options;
-    const pt_data *data;   /* what to learn from; or NULL: this text, */
-    const uint8_t *corpus; /* of */
-    int64_t corpus_bytes;  /* bytes */
-    int64_t
-        corpus_memory; /* bytes of the data that lie in memory of ours: they count in the plan */
+    const pt_data *data;    /* what to learn from; or NULL: this text, */
+    const uint8_t *corpus;  /* of */
+    int64_t corpus_bytes;   /* bytes */
+    int64_t corpus_memory;  /* bytes of it that lie in memory of ours: they count in the plan */
     pt_train_events events; /* ctx must outlive the trainer */
 } pt_trainer_desc;
 
@@ -91,7 +90,8 @@ void pt_trainer_set_step(pt_trainer *trainer, int64_t step);
 
 /* Back to where a checkpoint of this run stands: weights, moments, step, and from the header the losses, the
  * best value and the last sample. The run then goes on with the bits it had, or would have had. Between
- * begin and the first poll, or between polls once a step is over; not from within an event. `file` is open and verified.
+ * begin and the first poll, between polls once a step is over, or within the event roll_back; within no other. `file` is
+ * open and verified.
  * Errors: BAD_INPUT when the file is not of this run, naming what differs, and the trainer is as it was;
  * after any other the weights are a mixture, and another file must be restored. */
 pt_status pt_trainer_restore(pt_trainer *trainer, const pt_tinygpt *file, pt_error *err);
@@ -104,19 +104,21 @@ void pt_trainer_stop(pt_trainer *trainer);
 /* Asks for a checkpoint as soon as no step is under way, also of a run that is over: poll on. Nothing happens
  * without save_begin. */
 void pt_trainer_request_save(pt_trainer *trainer);
-/* A run that is over, or was stopped, goes on up to `steps` in all, as if it had been given them at the start: poll on. BAD_INPUT when
- * it has done more already or is not over. */
+/* A run that is over, or was stopped, goes on up to `steps` in all, as if it had been given them at the start: poll on.
+ * BAD_INPUT when it has done more already or is not over. */
 pt_status pt_trainer_continue(pt_trainer *trainer, int64_t steps, pt_error *err);
 
 /* ---- results, valid at any time ---- */
-int64_t pt_trainer_step(const pt_trainer *trainer);      /* steps done */
+int64_t pt_trainer_step(const pt_trainer *trainer); /* steps done */
+/* Micro-batches that the device was given of the step under way; between steps those of the one before. */
+int64_t pt_trainer_micro_batches(const pt_trainer *trainer);
 double pt_trainer_val_loss(const pt_trainer *trainer);   /* of the newest evaluation; NaN: none */
 int64_t pt_trainer_val_step(const pt_trainer *trainer);  /* the step it was made after */
 double pt_trainer_train_loss(const pt_trainer *trainer); /* mean of the last 10 steps */
 int64_t pt_trainer_spikes(const pt_trainer *trainer);    /* how many there were */
 int64_t pt_trainer_n_params(const pt_trainer *trainer);
-bool pt_trainer_validates(
-    const pt_trainer *trainer); /* the corpus is long enough to hold out a part */
+/* The corpus is long enough to hold out a part. */
+bool pt_trainer_validates(const pt_trainer *trainer);
 /* Tokens per second of training work alone, first 3 steps left out; 0 when unknown. */
 double pt_trainer_tokens_per_second(const pt_trainer *trainer);
 const pt_model *pt_trainer_model(const pt_trainer *trainer);

@@ -1,5 +1,6 @@
-/* The trainer's state, shared by the files that make up its state machine: trainer.c (life and
- * polling), trainer_step.c (a step and what it came to), trainer_due.c (what is due between steps).
+/* The trainer's state, shared by the files that make up its state machine: trainer.c (life and polling), trainer_step.c
+ * (a step and what it came to), trainer_spike.c (steps that may not count), trainer_due.c (what is due between steps),
+ * trainer_restore.c (going on from a checkpoint).
  * SPDX-License-Identifier: MIT */
 #ifndef PT_TRAIN_TRAINER_INTERNAL_H
 #define PT_TRAIN_TRAINER_INTERNAL_H

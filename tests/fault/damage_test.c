@@ -228,6 +228,56 @@ TEST(a_second_process_is_refused_until_the_first_is_gone)
     close(ready[1]);
 }
 
+/* As the command line begins a run: exit code 0 when it began, 1 when it was refused. */
+static int begin_run(void)
+{
+    pt_run_folder *run = NULL;
+    pt_trainer_desc desc = fault_desc();
+    const pt_run_description d = {.command = "fault", .corpus_path = "whale"};
+    if (pt_run_folder_check(broken, NULL) || pt_run_folder_new(&run, broken, NULL)) return 1;
+    if (pt_run_folder_begin(run, &d, &desc.config, &desc.options, 1, NULL) == PT_OK) {
+        pt_run_folder_free(run);
+        return 0;
+    }
+    pt_run_folder_discard(run);
+    return 1;
+}
+
+static pid_t begin_stopping_at(int64_t nth)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid) return pid;
+    pt_fs_stop_after(nth);
+    _exit(begin_run());
+}
+
+/* One is held up before any call that changes something, while the other begins there and is gone again: whichever has
+ * the run, the other one is refused and takes nothing of it away. */
+TEST(of_two_processes_that_begin_at_once_one_begins_and_keeps_its_run)
+{
+    int stops = 0, refused = 0;
+    fresh_folder();
+    snprintf(broken, sizeof broken, "%s", in_folder("broken"));
+    for (int64_t nth = 1;; nth++) {
+        int first = 0, second = 0;
+        pid_t pid = begin_stopping_at(nth), other;
+        CHECK(waitpid(pid, &first, WUNTRACED) == pid);
+        if (!WIFSTOPPED(first)) break;
+        other = begin_stopping_at(0);
+        CHECK(waitpid(other, &second, 0) == other && WIFEXITED(second));
+        kill(pid, SIGCONT);
+        CHECK(waitpid(pid, &first, 0) == pid && WIFEXITED(first));
+        CHECK_INT(WEXITSTATUS(first) + WEXITSTATUS(second), 1);
+        CHECK(pt_fs_size(path_of("run.json")) > 0 && pt_fs_size(path_of("log.jsonl")) > 0);
+        CHECK_OK(pt_fs_remove(broken, &err), err);
+        refused += WEXITSTATUS(first);
+        stops++;
+    }
+    CHECK(stops > 5 && refused > 0 && refused < stops);
+}
+
 /* ---- stopping, and the best ---- */
 
 TEST(a_run_stopped_after_any_step_becomes_the_same)
