@@ -69,17 +69,17 @@ static int64_t mark_spikes(const pt_run *run, pt_chart_mark marks[MAX_MARKS])
 /* The newest spikes, how it ended, and where it went on, unless it later went back to that step or before it. */
 static int64_t collect_marks(const pt_run *run, pt_chart_mark marks[MAX_MARKS])
 {
-    int64_t n = mark_spikes(run, marks), before = pt_run_last_step(run) + 1;
+    int64_t n = mark_spikes(run, marks), last = pt_run_last_step(run);
     const char *state = pt_run_state(run);
     if (*run->how && strcmp(state, "finished") != 0) {
         const char *sign = strcmp(state, "stopped") == 0 ? "■" : "✕";
-        before = pt_run_last_step(run);
-        marks[n++] = (pt_chart_mark){(double)before, sign, state};
+        marks[n++] = (pt_chart_mark){(double)last, sign, state};
+        last--; /* one mark for both */
     }
     for (int64_t i = run->n_events - 1; i >= 0 && n < MAX_MARKS; i--) {
         const pt_run_event *e = &run->events[i];
-        if (e->to < 0 || e->to >= before) continue;
-        before = e->to;
+        if (e->to < 0 || e->to > last) continue;
+        last = e->to - 1;
         bool resumed = e->kind == PT_RUN_RESUMED;
         marks[n++] = (pt_chart_mark){(double)e->to, resumed ? "↻" : "↶",
                                      resumed ? "resumed" : "rolled back"};
