@@ -62,6 +62,18 @@ static void replace_in_manifest(const char *old, const char *new)
     put_text(path_of(MANIFEST5), out);
 }
 
+/* A whole model, and a manifest that tells the truth about it; but it is another step's. */
+static void put_step_4_in_place_of_5(void)
+{
+    CHECK_OK(
+        pt_fs_publish(path_of("checkpoints/step-00000004/model.tinygpt"), path_of(MODEL5), &err),
+        err);
+    CHECK_OK(
+        pt_fs_publish(path_of("checkpoints/step-00000004/manifest.json"), path_of(MANIFEST5), &err),
+        err);
+    replace_in_manifest("\"step\": 4", "\"step\": 5");
+}
+
 static bool log_says(const char *words)
 {
     pt_strbuf log = {0};
@@ -87,11 +99,7 @@ static void damage(int kind)
     case 9: CHECK(truncate(path_of(MANIFEST5), 30) == 0); break;
     case 10: CHECK(truncate(path_of(MANIFEST5), 0) == 0); break;
     case 11: replace_in_manifest("posttrain-checkpoint", "something else"); break;
-    default: /* a whole model, but of another step */
-        CHECK_OK(pt_fs_publish(path_of("checkpoints/step-00000004/model.tinygpt"), path_of(MODEL5),
-                               &err),
-                 err);
-        break;
+    default: put_step_4_in_place_of_5(); break;
     }
 }
 
@@ -107,7 +115,7 @@ static const char *const reasons[] = {"model.tinygpt is damaged",
                                       "manifest.json: ",
                                       "manifest.json: ",
                                       "it must be posttrain-checkpoint",
-                                      "model.tinygpt"};
+                                      "it is of step 4"};
 
 TEST(what_cannot_be_used_is_named_and_the_one_before_is_used)
 {
