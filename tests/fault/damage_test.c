@@ -303,6 +303,31 @@ TEST(a_run_stopped_after_any_step_becomes_the_same)
     }
 }
 
+/* After the last step it is saved, evaluated, lets the model write, and is saved again: some 600 polls. Asked to stop at any
+ * of them it ends within those of one save, which is finished, and goes on to what it would have been. */
+TEST(a_stop_after_the_last_step_ends_soon_and_loses_nothing)
+{
+    int64_t stops = 0, stride = fault_long() ? 1 : 17, most = 0;
+    fault_run = FAULT_LONG_LOOKS;
+    make_whole();
+    for (fault_stop_polls = 0;; fault_stop_polls += stride, stops++) {
+        CHECK_OK(pt_fs_remove(broken, &err), err);
+        fault_stop_after = STEPS;
+        CHECK_OK(fault_train(broken, &err), err);
+        if (!fault_polls_then) break;
+        most = pt_max_i64(most, fault_polls_then);
+        CHECK(pt_fs_exists(path_of("checkpoints/step-00000009/manifest.json")));
+        fault_stop_after = 0;
+        CHECK_OK(fault_train(broken, &err), err);
+        fault_check_same(broken, whole);
+        fault_check_loads(broken);
+    }
+    fault_stop_after = fault_stop_polls = 0;
+    fault_run = FAULT_PLAIN;
+    printf("stopped at %lld polls, ended within %lld\n", (long long)stops, (long long)most);
+    CHECK(stops > 500 / stride && most < 70);
+}
+
 TEST(the_best_checkpoint_is_never_pruned)
 {
     int64_t best = -1;

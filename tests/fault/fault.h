@@ -28,8 +28,9 @@ static inline bool fault_long(void) { return getenv("FAULT") != NULL; }
 /* Which run the test is of. */
 typedef enum fault_kind {
     FAULT_PLAIN,
-    FAULT_MIX,     /* of a text and a folder of shards */
-    FAULT_ROLLBACK /* that spikes and goes back twice, with event files */
+    FAULT_MIX,       /* of a text and a folder of shards */
+    FAULT_ROLLBACK,  /* that spikes and goes back twice, with event files */
+    FAULT_LONG_LOOKS /* whose evaluations and samples take many polls */
 } fault_kind;
 
 static fault_kind fault_run;
@@ -80,6 +81,10 @@ static inline pt_trainer_desc fault_desc(void)
     desc.options.sample_every = 4;
     desc.options.sample_tokens = 3;
     desc.options.save_every = 2;
+    if (fault_run == FAULT_LONG_LOOKS) {
+        desc.options.eval_batches = 60;
+        desc.options.sample_tokens = 400;
+    }
     if (fault_run == FAULT_ROLLBACK) {
         desc.options.on_spike = PT_SPIKE_ROLLBACK;
         desc.options.steps = 120;
@@ -199,6 +204,8 @@ static inline pt_status fault_open(fault_parts *p, const char *folder, pt_error 
 }
 
 static int64_t fault_stop_after; /* the step after which the run is asked to stop; 0: none */
+static int64_t fault_stop_polls; /* and how many polls after that */
+static int64_t fault_polls_then; /* polls that it took to its end, once it was asked */
 
 /* Trains to the end, from where the folder stands. */
 static inline pt_status fault_train(const char *folder, pt_error *err)
@@ -214,6 +221,7 @@ static inline pt_status fault_train(const char *folder, pt_error *err)
                                     .save_begin = fault_save_begin,
                                     .save_end = fault_save_end};
     pt_cpu_options cpu = {.threads = 1, .isa = "base"};
+    int64_t after = fault_polls_then = 0;
     pt_status s = pt_device_cpu_new(&p.device, &cpu, err);
     if (s == PT_OK && fault_run == FAULT_MIX) s = fault_open_mix(&p, err);
     if (p.corpus) desc.data = &p.data;
@@ -222,8 +230,10 @@ static inline pt_status fault_train(const char *folder, pt_error *err)
     if (s == PT_OK) s = PT_PENDING;
     while (s == PT_PENDING) {
         s = pt_trainer_poll(p.trainer, err);
-        if (fault_stop_after && pt_trainer_step(p.trainer) >= fault_stop_after)
-            pt_trainer_stop(p.trainer);
+        if (!fault_stop_after || pt_trainer_step(p.trainer) < fault_stop_after) continue;
+        if (++after <= fault_stop_polls) continue;
+        pt_trainer_stop(p.trainer);
+        fault_polls_then++;
     }
     if (s == PT_OK) s = pt_run_folder_end(p.run, desc.options.steps, PT_OK, "finished", err);
     pt_trainer_free(p.trainer);
