@@ -182,7 +182,8 @@ TEST(folders_that_are_no_runs)
     put(json, "{", 1);
     check_refused(RUN("train", "--resume", kept("run")), 2, "run.json");
     put(json, "[]", 2);
-    check_refused(RUN("train", "--resume", kept("run")), 2, "no run of posttrain");
+    check_refused(RUN("train", "--resume", kept("run")), 2,
+                  "run.json: format is 'missing', it must be posttrain-run");
     static const char newer[] = "{\"format\":\"posttrain-run\",\"version\":2}";
     put(json, newer, sizeof newer - 1);
     check_refused(RUN("train", "--resume", kept("run")), 6, "version is 2");

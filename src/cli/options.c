@@ -4,6 +4,7 @@
 #include <float.h>
 
 #include "base/decimal.h"
+#include "train/run_folder.h"
 
 #define MAX_WORDS 128
 
@@ -280,7 +281,7 @@ pt_status pt_options_config(pt_command_line *line, const pt_json *json, const ch
                             pt_error *err)
 {
     const char *format = pt_json_get_string(json, "format");
-    if (format && strcmp(format, "posttrain-run") == 0) {
+    if (format && strcmp(format, PT_RUN_FORMAT) == 0) {
         json = pt_json_get(json, "arguments");
         if (!json) return pt_fail(err, PT_BAD_INPUT, "%s: it has no arguments", path);
     }

@@ -1,6 +1,9 @@
 /* Going on with a run: its options, its corpus, its device. SPDX-License-Identifier: MIT */
 #include "cli/resume.h"
 
+#include "io/note.h"
+#include "train/run_folder.h"
+
 /* What may change without a change of the curve: how it is computed, looked at and kept; and the path of the
  * corpus, whose bytes are compared instead. And what to do about a spike, which is how a run goes on that ended at one. */
 static const char *const may_change[] = {
@@ -63,26 +66,13 @@ static pt_status compare(const pt_train_arguments *a, const pt_json *now, const 
 
 static pt_status read_run(pt_train_arguments *a, const char *path, pt_error *err)
 {
-    int64_t size = 0, version = 0;
-    pt_status s = pt_fs_read(path, 1 << 20, &a->run_text, &size, err);
-    if (s) return s;
-    s = pt_json_parse(a->run_text, (size_t)size, &a->arena, &a->previous, err);
-    if (s) {
-        pt_error_prefix(err, "%s", path);
-        return s;
-    }
-    const char *format = pt_json_get_string(a->previous, "format");
-    if (!format || strcmp(format, "posttrain-run") != 0)
-        return pt_fail(err, PT_BAD_INPUT, "%s: it is no run of posttrain", path);
-    if (!pt_json_get_i64(a->previous, "version", &version) || version != 1)
-        return pt_fail(err, PT_UNSUPPORTED, "%s: version is %lld, this posttrain reads 1", path,
-                       (long long)version);
-    if (!pt_json_get(a->previous, "arguments"))
-        return pt_fail(err, PT_UNSUPPORTED,
-                       "%s: made by posttrain 0.1, which did not record all options; it cannot be "
-                       "resumed",
-                       path);
-    return PT_OK;
+    const pt_note_kind kind = {PT_RUN_FORMAT, PT_RUN_VERSION, NULL};
+    pt_status s = pt_note_read(path, &kind, &a->arena, &a->previous, err);
+    if (s || pt_json_get(a->previous, "arguments")) return s;
+    return pt_fail(err, PT_UNSUPPORTED,
+                   "%s: made by posttrain 0.1, which did not record all options; it cannot be "
+                   "resumed",
+                   path);
 }
 
 pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)

@@ -3,6 +3,7 @@
 
 #include "cli/recipe.h"
 #include "cli/resume.h"
+#include "io/note.h"
 #include "train/run_folder.h"
 
 void pt_train_arguments_init(pt_train_arguments *a)
@@ -102,12 +103,7 @@ void pt_train_arguments_init(pt_train_arguments *a)
     a->line = (pt_command_line){.options = a->options, .n_options = sizeof table / sizeof table[0]};
 }
 
-void pt_train_arguments_deinit(pt_train_arguments *a)
-{
-    pt_arena_deinit(&a->arena);
-    pt_free(a->config_text);
-    pt_free(a->run_text);
-}
+void pt_train_arguments_deinit(pt_train_arguments *a) { pt_arena_deinit(&a->arena); }
 
 static void apply_preset(pt_train_arguments *a, const pt_preset *preset)
 {
@@ -175,16 +171,9 @@ static pt_status set_choices(pt_train_arguments *a, pt_error *err)
 
 static pt_status read_config(pt_train_arguments *a, pt_error *err)
 {
-    int64_t size = 0;
     const pt_json *json = NULL;
-    pt_status s = pt_fs_read(a->config_path, 1 << 20, &a->config_text, &size, err);
-    if (s) return s;
-    s = pt_json_parse(a->config_text, (size_t)size, &a->arena, &json, err);
-    if (s) {
-        pt_error_prefix(err, "%s", a->config_path);
-        return s;
-    }
-    return pt_options_config(&a->line, json, a->config_path, err);
+    pt_status s = pt_note_read(a->config_path, &(pt_note_kind){0}, &a->arena, &json, err);
+    return s ? s : pt_options_config(&a->line, json, a->config_path, err);
 }
 
 pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)

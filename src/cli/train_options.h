@@ -18,7 +18,7 @@ typedef struct pt_depth_choice {
 } pt_depth_choice;
 
 /* Everything that can be asked of a training run. The table points into the struct, which therefore must
- * not move after init. Texts are borrowed from argv or from the config file, which is kept here. */
+ * not move after init. Texts are borrowed from argv or from the arena. */
 typedef struct pt_train_arguments {
     pt_device_choice device_choice;
     const char *preset, *out, *init, *schedule, *decay_shape, *on_spike, *recompute, *dtype,
@@ -34,10 +34,8 @@ typedef struct pt_train_arguments {
 
     pt_option options[PT_TRAIN_MAX_OPTIONS];
     pt_command_line line;
-    char *config_text;
-    char *run_text;          /* of the run.json that `previous` is */
-    const pt_json *previous; /* of the run that goes on; NULL: it begins */
-    pt_arena arena;
+    const pt_json *previous; /* run.json of the run that goes on; NULL: it begins */
+    pt_arena arena;          /* of that, and of the config file */
 } pt_train_arguments;
 
 /* The defaults and the table, ready for pt_verb_parse(verb, &arguments->line, …). */

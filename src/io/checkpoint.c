@@ -19,7 +19,7 @@
 #include "base/atomic_file.h"
 #include "base/fs.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "io/note.h"
 
 #define PATH_BYTES 1024
 #define VERSION 1
@@ -71,29 +71,8 @@ static int64_t step_of(const char *name)
 
 /* ---- the manifest ---- */
 
-/* One JSON object of a few lines that says "format": format and a version that we read. */
-static pt_status read_note(const char *path, const char *format, pt_arena *arena,
-                           const pt_json **out, pt_error *err)
-{
-    char *text = NULL;
-    int64_t size = 0, version = 0;
-    pt_status s = pt_fs_read(path, 1 << 16, &text, &size, err);
-    if (s) return s;
-    s = pt_json_parse(text, (size_t)size, arena, out, err);
-    pt_free(text);
-    if (s) return s == PT_BAD_INPUT ? PT_CORRUPT : s;
-    const char *found = pt_json_get_string(*out, "format");
-    if (!found || strcmp(found, format) != 0)
-        return pt_fail(err, PT_CORRUPT, "format is '%s', it must be %s", found ? found : "missing",
-                       format);
-    if (!pt_json_get_i64(*out, "version", &version) || version < 1)
-        return pt_fail(err, PT_CORRUPT, "it has no version");
-    if (version > VERSION)
-        return pt_fail(err, PT_UNSUPPORTED,
-                       "version is %lld, of a newer posttrain; this one reads up to %d",
-                       (long long)version, VERSION);
-    return PT_OK;
-}
+static const pt_note_kind manifest_kind = {"posttrain-checkpoint", VERSION, "manifest.json"};
+static const pt_note_kind best_kind = {"posttrain-best", VERSION, "best.json"};
 
 static bool parse_crc(const char *text, uint32_t *out)
 {
@@ -104,18 +83,18 @@ static pt_status parse_manifest(const pt_json *json, manifest *m, pt_error *err)
 {
     const pt_json *files = pt_json_get(json, "files");
     if (!files || files->type != PT_JSON_ARRAY || files->n_children != 1)
-        return pt_fail(err, PT_CORRUPT, "files must hold one file");
+        return pt_fail(err, PT_CORRUPT, "manifest.json: files must hold one file");
     const char *name = pt_json_get_string(files->child, "name");
     m->name = NULL;
     for (int i = 0; i < 2 && name; i++)
         if (strcmp(name, model_names[i]) == 0) m->name = model_names[i];
     if (!m->name)
-        return pt_fail(err, PT_CORRUPT, "files names '%s', it must be %s", name ? name : "nothing",
-                       model_names[0]);
+        return pt_fail(err, PT_CORRUPT, "manifest.json: files names '%s', it must be %s",
+                       name ? name : "nothing", model_names[0]);
     if (!pt_json_get_i64(json, "step", &m->step) ||
         !pt_json_get_i64(files->child, "bytes", &m->bytes) ||
         !parse_crc(pt_json_get_string(files->child, "crc32c"), &m->crc))
-        return pt_fail(err, PT_CORRUPT, "it lacks step, bytes or crc32c");
+        return pt_fail(err, PT_CORRUPT, "manifest.json: it lacks step, bytes or crc32c");
     return PT_OK;
 }
 
@@ -126,9 +105,10 @@ static pt_status read_manifest(const char *folder, manifest *m, pt_error *err)
     const pt_json *json = NULL;
     if (!pt_fs_join(path, sizeof path, folder, "manifest.json"))
         return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
-    pt_status s = read_note(path, "posttrain-checkpoint", &arena, &json, err);
+    pt_status s = pt_note_read(path, &manifest_kind, &arena, &json, err);
     if (s == PT_OK) s = parse_manifest(json, m, err);
-    if (s) pt_error_prefix(err, "manifest.json");
+    if (s == PT_BAD_INPUT) s = PT_CORRUPT; /* it is ours, so it was whole once */
+    if (err && s) err->status = s;
     pt_arena_deinit(&arena);
     return s;
 }
@@ -156,7 +136,7 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     pt_strbuf text = {0};
     pt_json_writer w = pt_json_writer_begin(&text, 2);
     pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "format", "posttrain-checkpoint");
+    pt_json_string(&w, "format", manifest_kind.format);
     pt_json_i64(&w, "version", VERSION);
     pt_json_i64(&w, "step", c->step);
     pt_json_begin_array(&w, "files");
@@ -473,7 +453,7 @@ pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double v
     pt_strbuf text = {0};
     pt_json_writer w = pt_json_writer_begin(&text, 2);
     pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "format", "posttrain-best");
+    pt_json_string(&w, "format", best_kind.format);
     pt_json_i64(&w, "version", VERSION);
     pt_json_i64(&w, "step", step);
     pt_json_double(&w, "val_loss", val_loss);
@@ -491,7 +471,7 @@ bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss)
     pt_arena arena = {0};
     const pt_json *json = NULL;
     bool found = pt_fs_join(path, sizeof path, run_folder, "checkpoints/best.json") &&
-                 read_note(path, "posttrain-best", &arena, &json, NULL) == PT_OK &&
+                 pt_note_read(path, &best_kind, &arena, &json, NULL) == PT_OK &&
                  pt_json_get_i64(json, "step", step) &&
                  pt_json_get_double(json, "val_loss", val_loss) &&
                  step_folder(folder, run_folder, *step, NULL) == PT_OK && has_manifest(folder);

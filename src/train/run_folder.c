@@ -209,8 +209,8 @@ static void write_run(pt_strbuf *text, const pt_run_description *d, const pt_mod
     const pt_json *program = pt_json_get(d->previous, "program");
     pt_json_writer w = pt_json_writer_begin(text, 2);
     pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "format", "posttrain-run");
-    pt_json_i64(&w, "version", 1);
+    pt_json_string(&w, "format", PT_RUN_FORMAT);
+    pt_json_i64(&w, "version", PT_RUN_VERSION);
     pt_json_string(&w, "started", started ? started : now);
     if (program) pt_json_value(&w, "program", program);
     else write_program(&w, d);

@@ -9,6 +9,8 @@
 
 typedef struct pt_run_folder pt_run_folder;
 
+#define PT_RUN_FORMAT "posttrain-run" /* what run.json says that it is */
+#define PT_RUN_VERSION 1
 #define PT_RUN_KEEP 3          /* checkpoints kept, unless asked otherwise */
 #define PT_RUN_REFUSED_SHOWN 8 /* refused ones that are told of one by one */
 

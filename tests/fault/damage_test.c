@@ -62,6 +62,18 @@ static void replace_in_manifest(const char *old, const char *new)
     put_text(path_of(MANIFEST5), out);
 }
 
+/* A whole model, and a manifest that tells the truth about it; but it is another step's. */
+static void put_step_4_in_place_of_5(void)
+{
+    CHECK_OK(
+        pt_fs_publish(path_of("checkpoints/step-00000004/model.tinygpt"), path_of(MODEL5), &err),
+        err);
+    CHECK_OK(
+        pt_fs_publish(path_of("checkpoints/step-00000004/manifest.json"), path_of(MANIFEST5), &err),
+        err);
+    replace_in_manifest("\"step\": 4", "\"step\": 5");
+}
+
 static bool log_says(const char *words)
 {
     pt_strbuf log = {0};
@@ -87,11 +99,7 @@ static void damage(int kind)
     case 9: CHECK(truncate(path_of(MANIFEST5), 30) == 0); break;
     case 10: CHECK(truncate(path_of(MANIFEST5), 0) == 0); break;
     case 11: replace_in_manifest("posttrain-checkpoint", "something else"); break;
-    default: /* a whole model, but of another step */
-        CHECK_OK(pt_fs_publish(path_of("checkpoints/step-00000004/model.tinygpt"), path_of(MODEL5),
-                               &err),
-                 err);
-        break;
+    default: put_step_4_in_place_of_5(); break;
     }
 }
 
@@ -107,7 +115,7 @@ static const char *const reasons[] = {"model.tinygpt is damaged",
                                       "manifest.json: ",
                                       "manifest.json: ",
                                       "it must be posttrain-checkpoint",
-                                      "model.tinygpt"};
+                                      "it is of step 4"};
 
 TEST(what_cannot_be_used_is_named_and_the_one_before_is_used)
 {
@@ -293,6 +301,31 @@ TEST(a_run_stopped_after_any_step_becomes_the_same)
         fault_check_loads(broken);
         fault_check_tidy(broken, KEEP);
     }
+}
+
+/* After the last step it is saved, evaluated, lets the model write, and is saved again: some 600 polls. Asked to stop at any
+ * of them it ends within those of one save, which is finished, and goes on to what it would have been. */
+TEST(a_stop_after_the_last_step_ends_soon_and_loses_nothing)
+{
+    int64_t stops = 0, stride = fault_long() ? 1 : 17, most = 0;
+    fault_run = FAULT_LONG_LOOKS;
+    make_whole();
+    for (fault_stop_polls = 0;; fault_stop_polls += stride, stops++) {
+        CHECK_OK(pt_fs_remove(broken, &err), err);
+        fault_stop_after = STEPS;
+        CHECK_OK(fault_train(broken, &err), err);
+        if (!fault_polls_then) break;
+        most = pt_max_i64(most, fault_polls_then);
+        CHECK(pt_fs_exists(path_of("checkpoints/step-00000009/manifest.json")));
+        fault_stop_after = 0;
+        CHECK_OK(fault_train(broken, &err), err);
+        fault_check_same(broken, whole);
+        fault_check_loads(broken);
+    }
+    fault_stop_after = fault_stop_polls = 0;
+    fault_run = FAULT_PLAIN;
+    printf("stopped at %lld polls, ended within %lld\n", (long long)stops, (long long)most);
+    CHECK(stops > 500 / stride && most < 70);
 }
 
 TEST(the_best_checkpoint_is_never_pruned)

@@ -12,6 +12,8 @@
 #include "base/json.h"
 #include "base/test_folder.h"
 #include "io/checkpoint.h"
+#include "io/tfevents.h"
+#include "train/run_events.h"
 #include "train/run_folder.h"
 
 #define KEEP 2
@@ -23,11 +25,42 @@ static inline bool fault_long(void) { return getenv("FAULT") != NULL; }
 
 /* ---- the run ---- */
 
+/* Which run the test is of. */
+typedef enum fault_kind {
+    FAULT_PLAIN,
+    FAULT_MIX,       /* of a text and a folder of shards */
+    FAULT_ROLLBACK,  /* that spikes and goes back twice, with event files */
+    FAULT_LONG_LOOKS /* whose evaluations and samples take many polls */
+} fault_kind;
+
+static fault_kind fault_run;
+
 static inline const uint8_t *fault_corpus(void)
 {
     static uint8_t text[1500];
-    for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)("the whale, the sea. "[i % 20]);
+    const char *words =
+        fault_run == FAULT_ROLLBACK ? "abcdefghabcdefghabcd" : "the whale, the sea. ";
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)words[i % 20];
     return text;
+}
+
+/* The two sources of a mix, in the test's folder, which is fresh. */
+static inline void fault_make_mix(void)
+{
+    pt_error err = {0};
+    pt_shard like = {.tokenizer = "bytes", .width = 1, .vocab = 256}, total;
+    pt_shard_maker *maker = NULL;
+    put_text(in_folder("sea.txt"), (const char[]){"the whale, the sea. the whale, the ship. "});
+    CHECK_OK(pt_shard_maker_new(&maker, in_folder("shards"), 400, &like, &err), err);
+    for (int i = 0; i < 30; i++) {
+        char text[64];
+        int n =
+            snprintf(text, sizeof text, "document %d of %d, on whales and on the sea", i, i * i);
+        pt_shard_maker_document(maker);
+        CHECK_OK(pt_shard_maker_put(maker, text, n, &err), err);
+    }
+    CHECK_OK(pt_shard_maker_end(maker, &total, &err), err);
+    CHECK(total.index > 2);
 }
 
 static inline pt_trainer_desc fault_desc(void)
@@ -48,41 +81,91 @@ static inline pt_trainer_desc fault_desc(void)
     desc.options.sample_every = 4;
     desc.options.sample_tokens = 3;
     desc.options.save_every = 2;
+    if (fault_run == FAULT_LONG_LOOKS) {
+        desc.options.eval_batches = 60;
+        desc.options.sample_tokens = 400;
+    }
+    if (fault_run == FAULT_ROLLBACK) {
+        desc.options.on_spike = PT_SPIKE_ROLLBACK;
+        desc.options.steps = 120;
+        desc.options.warmup = 100;
+        desc.options.lr = 0.2;
+        desc.options.accum = 1;
+        desc.options.save_every = 10;
+        desc.options.eval_every = desc.options.sample_every = 40;
+    }
     return desc;
 }
 
+typedef struct fault_parts {
+    pt_device *device;
+    pt_corpus *corpus; /* of a mix; else NULL */
+    pt_data data;
+    pt_trainer *trainer;
+    pt_run_folder *run;
+    pt_run_events *events; /* of a run that rolls back; else NULL */
+    pt_arena arena;
+} fault_parts;
+
 static inline pt_status fault_step(void *ctx, const pt_step_report *r, pt_error *err)
 {
-    return pt_run_folder_step(*(pt_run_folder **)ctx, r, err);
+    fault_parts *p = ctx;
+    pt_status s = pt_run_folder_step(p->run, r, err);
+    return s ? s : pt_run_events_step(p->events, r, err);
+}
+
+static inline pt_status fault_spiked(void *ctx, const pt_spike_report *r, pt_error *err)
+{
+    return pt_run_folder_spiked(((fault_parts *)ctx)->run, r, err);
+}
+
+static inline pt_status fault_roll_back(void *ctx, int64_t from, double lr_scale, pt_error *err)
+{
+    fault_parts *p = ctx;
+    pt_status s = pt_run_folder_roll_back(p->run, p->trainer, from, lr_scale, err);
+    return s ? s : pt_run_events_went_back(p->events, pt_trainer_step(p->trainer), err);
 }
 
 static inline pt_status fault_evaluated(void *ctx, int64_t step, double loss, pt_error *err)
 {
-    return pt_run_folder_evaluated(*(pt_run_folder **)ctx, step, loss, err);
+    fault_parts *p = ctx;
+    pt_status s = pt_run_folder_evaluated(p->run, step, loss, err);
+    return s ? s : pt_run_events_evaluated(p->events, step, loss, err);
 }
 
 static inline pt_status fault_sampled(void *ctx, int64_t step, const char *bytes, int64_t n,
                                       pt_error *err)
 {
-    return pt_run_folder_sampled(*(pt_run_folder **)ctx, step, bytes, n, err);
+    fault_parts *p = ctx;
+    pt_status s = pt_run_folder_sampled(p->run, step, bytes, n, err);
+    return s ? s : pt_run_events_sampled(p->events, step, bytes, n, err);
 }
 
 static inline pt_status fault_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *err)
 {
-    return pt_run_folder_save_begin(*(pt_run_folder **)ctx, step, sink, err);
+    return pt_run_folder_save_begin(((fault_parts *)ctx)->run, step, sink, err);
 }
 
 static inline pt_status fault_save_end(void *ctx, int64_t step, bool failed, pt_error *err)
 {
-    return pt_run_folder_save_end(*(pt_run_folder **)ctx, step, failed, err);
+    return pt_run_folder_save_end(((fault_parts *)ctx)->run, step, failed, err);
 }
 
-typedef struct fault_parts {
-    pt_device *device;
-    pt_trainer *trainer;
-    pt_run_folder *run;
-    pt_arena arena;
-} fault_parts;
+static const double fault_weights[] = {0.3, 0.7};
+
+static inline pt_status fault_open_mix(fault_parts *p, pt_error *err)
+{
+    char paths[2][600];
+    const char *const path[] = {paths[0], paths[1]};
+    const pt_corpus_options options = {.path = path, .n = 2, .mixed = true};
+    snprintf(paths[0], sizeof paths[0], "%s", in_folder("sea.txt"));
+    snprintf(paths[1], sizeof paths[1], "%s", in_folder("shards"));
+    pt_status s = pt_corpus_open(&p->corpus, &options, err);
+    if (s) return s;
+    p->data.source = pt_corpus_streams(p->corpus, &p->data.n);
+    p->data.weight = fault_weights;
+    return PT_OK;
+}
 
 /* The folder, new or as it was left, and the trainer where it stands. */
 static inline pt_status fault_open(fault_parts *p, const char *folder, pt_error *err)
@@ -98,6 +181,8 @@ static inline pt_status fault_open(fault_parts *p, const char *folder, pt_error 
                             .device = "cpu",
                             .isa = "base"};
     pt_trainer_desc desc = fault_desc();
+    d.corpus = p->corpus;
+    d.weight = p->corpus ? fault_weights : NULL;
     pt_fs_join(path, sizeof path, folder, "run.json");
     bool begun = pt_fs_exists(path);
     pt_status s = begun ? pt_run_folder_open(&p->run, folder, &found, err)
@@ -112,35 +197,48 @@ static inline pt_status fault_open(fault_parts *p, const char *folder, pt_error 
         s = pt_run_folder_begin(p->run, &d, &desc.config, &desc.options,
                                 pt_trainer_n_params(p->trainer), err);
     if (s == PT_OK && begun) s = pt_run_folder_resumed(p->run, &restored, &found, "fault", err);
+    if (s == PT_OK && fault_run == FAULT_ROLLBACK)
+        s = pt_run_events_open(&p->events, folder, begun, pt_trainer_step(p->trainer), 16, err);
     pt_free(text);
     return s;
 }
 
 static int64_t fault_stop_after; /* the step after which the run is asked to stop; 0: none */
+static int64_t fault_stop_polls; /* and how many polls after that */
+static int64_t fault_polls_then; /* polls that it took to its end, once it was asked */
 
 /* Trains to the end, from where the folder stands. */
 static inline pt_status fault_train(const char *folder, pt_error *err)
 {
     fault_parts p = {0};
     pt_trainer_desc desc = fault_desc();
-    desc.events = (pt_train_events){.ctx = &p.run,
+    desc.events = (pt_train_events){.ctx = &p,
                                     .step = fault_step,
+                                    .spiked = fault_spiked,
+                                    .roll_back = fault_roll_back,
                                     .evaluated = fault_evaluated,
                                     .sampled = fault_sampled,
                                     .save_begin = fault_save_begin,
                                     .save_end = fault_save_end};
     pt_cpu_options cpu = {.threads = 1, .isa = "base"};
+    int64_t after = fault_polls_then = 0;
     pt_status s = pt_device_cpu_new(&p.device, &cpu, err);
+    if (s == PT_OK && fault_run == FAULT_MIX) s = fault_open_mix(&p, err);
+    if (p.corpus) desc.data = &p.data;
     if (s == PT_OK) s = pt_trainer_new(&p.trainer, p.device, &desc, err);
     if (s == PT_OK) s = fault_open(&p, folder, err);
     if (s == PT_OK) s = PT_PENDING;
     while (s == PT_PENDING) {
         s = pt_trainer_poll(p.trainer, err);
-        if (fault_stop_after && pt_trainer_step(p.trainer) >= fault_stop_after)
-            pt_trainer_stop(p.trainer);
+        if (!fault_stop_after || pt_trainer_step(p.trainer) < fault_stop_after) continue;
+        if (++after <= fault_stop_polls) continue;
+        pt_trainer_stop(p.trainer);
+        fault_polls_then++;
     }
-    if (s == PT_OK) s = pt_run_folder_end(p.run, STEPS, PT_OK, "finished", err);
+    if (s == PT_OK) s = pt_run_folder_end(p.run, desc.options.steps, PT_OK, "finished", err);
     pt_trainer_free(p.trainer);
+    pt_corpus_close(p.corpus);
+    pt_run_events_close(p.events);
     pt_run_folder_free(p.run);
     pt_device_free(p.device);
     pt_arena_deinit(&p.arena);
@@ -180,7 +278,7 @@ static inline void fault_curve(const char *folder, pt_strbuf *out)
         pt_strbuf_clear(&lines[step][val]);
         for (const pt_json *m = line->child; m; m = m->next)
             if (strcmp(m->key, "t") != 0 && strcmp(m->key, "seconds") != 0)
-                pt_strbuf_printf(&lines[step][val], " %s=%s", m->key, m->text);
+                pt_strbuf_printf(&lines[step][val], " %s=%s", m->key, m->text ? m->text : "on");
     }
     for (int i = 0; i < 2 * FAULT_MAX_STEPS; i++) {
         pt_strbuf *line = &lines[i / 2][i % 2];
@@ -242,6 +340,34 @@ static inline void fault_check_loads(const char *folder)
     CHECK_OK(pt_tinygpt_verify(file, &err), err);
     pt_tinygpt_close(file);
     pt_file_view_close(&view);
+}
+
+typedef struct fault_events {
+    const char *folder;
+    int files, whole; /* whole: of those, the ones that do not end in half a record */
+} fault_events;
+
+static inline void fault_look_at_events(void *ctx, const char *name, bool folder)
+{
+    fault_events *found = ctx;
+    char path[900];
+    pt_strbuf bytes = {0};
+    if (folder || !pt_str_starts(name, "events.out.tfevents.")) return;
+    snprintf(path, sizeof path, "%s/%s", found->folder, name);
+    fault_read(path, &bytes);
+    int64_t n = (int64_t)bytes.len;
+    found->files++;
+    found->whole += pt_tfevents_whole((const uint8_t *)bytes.data, n) == n;
+    pt_strbuf_deinit(&bytes);
+}
+
+/* Event files: one of each sitting of a run that writes them. */
+static inline fault_events fault_count_events(const char *folder)
+{
+    fault_events found = {.folder = folder};
+    pt_error err = {0};
+    CHECK_OK(pt_fs_list(folder, fault_look_at_events, &found, &err), err);
+    return found;
 }
 
 typedef struct fault_tree {

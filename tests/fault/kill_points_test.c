@@ -16,6 +16,7 @@ static void make_whole(void)
     snprintf(whole, sizeof whole, "%s", in_folder("whole"));
     snprintf(broken, sizeof broken, "%s", in_folder("broken"));
     memset(&err, 0, sizeof err);
+    if (fault_run == FAULT_MIX) fault_make_mix();
     CHECK_OK(fault_train(whole, &err), err);
     fault_check_tidy(whole, KEEP);
 }
@@ -72,6 +73,51 @@ TEST(killed_once_in_the_middle_of_a_write)
         finish_and_compare();
     }
     CHECK(killed > 3);
+}
+
+TEST(a_mix_with_shards_killed_once_before_any_call)
+{
+    int64_t nth = 1, stride = fault_long() ? 1 : 23, killed = 0;
+    fault_run = FAULT_MIX;
+    make_whole();
+    for (; train_and_die(nth, 0); nth += stride, killed++) {
+        fault_check_loads(broken);
+        finish_and_compare();
+    }
+    fault_run = FAULT_PLAIN;
+    CHECK(killed > 150 / stride);
+}
+
+static int rollbacks_of(const char *folder)
+{
+    char path[600];
+    pt_strbuf log = {0};
+    int n = 0;
+    snprintf(path, sizeof path, "%s/log.jsonl", folder);
+    fault_read(path, &log);
+    pt_strbuf_putc(&log, 0);
+    for (const char *at = log.data; (at = strstr(at, "\"type\":\"rollback\"")); at++) n++;
+    pt_strbuf_deinit(&log);
+    return n;
+}
+
+/* Also within a rollback, before and after the checkpoints that know of it; and within a record of the event file. */
+TEST(a_run_that_rolls_back_killed_once_before_any_call)
+{
+    int64_t nth = 1, stride = fault_long() ? 3 : 53, killed = 0;
+    fault_run = FAULT_ROLLBACK;
+    make_whole();
+    CHECK_INT(rollbacks_of(whole), 2);
+    for (; train_and_die(nth, nth % 2 ? 0 : 100); nth += stride, killed++) {
+        fault_check_loads(broken);
+        CHECK(!train_and_die(0, 0));
+        fault_events events = fault_count_events(broken);
+        CHECK(events.files >= 1 && events.files <= 2 && events.whole >= events.files - 1);
+        CHECK(rollbacks_of(broken) >= 2);
+        finish_and_compare(); /* once more: nothing is left to do */
+    }
+    fault_run = FAULT_PLAIN;
+    CHECK(killed > 300 / stride);
 }
 
 /* Every process of the run is killed, each a little later than the one before, so that it gets on. */
