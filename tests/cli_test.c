@@ -332,6 +332,7 @@ TEST(bad_words)
                   "262144"); /* before training */
     check_refused(RUN("a\nb\033[31m"), 2, "unknown verb 'a?b?[31m'");
     CHECK_INT(RUN("help", "train")->code, 0);
+    CHECK(strstr(RUN("help", "data", "get")->out, "usage: posttrain data get NAME"));
     CHECK_INT(RUN("train", "--help-all")->code, 0);
     CHECK_INT(RUN("--help")->code, 0);
     CHECK_INT(RUN("train", "--help")->code, 0);
@@ -350,6 +351,9 @@ TEST(words_of_options_are_checked)
     check_refused(TRAIN("--schedule", "constant|cosine"), 2, "constant, cosine or wsd");
     check_refused(RUN("bench", "gem"), 2, "did you mean gemm");
     check_refused(RUN("help", "tarin"), 2, "did you mean train");
+    check_refused(RUN("help", "data", "gt"), 2, "no verb 'data gt': see posttrain help data");
+    check_refused(RUN("help", "train", "x"), 2, "no verb 'train x'");
+    check_refused(RUN("help", "data", "get", "x"), 2, "one word too many");
     check_refused(RUN("help", "--completion", "csh"), 2, "bash, zsh or fish");
     put(kept("config.json"), "{\"schedule\": \"cosin\"}", 21);
     check_refused(RUN("train", "--config", kept("config.json")), 2, "config.json: --schedule is");
