@@ -1,27 +1,27 @@
 /* The options of posttrain train. SPDX-License-Identifier: MIT */
 #include "cli/train_options.h"
 
+#include <assert.h>
+
 #include "cli/recipe.h"
 #include "cli/resume.h"
 #include "io/note.h"
 #include "train/run_folder.h"
 
-void pt_train_arguments_init(pt_train_arguments *a)
+/* ---- the table, in the order of the help ---- */
+
+static void add(pt_train_arguments *a, const pt_option *list, size_t n)
 {
-    *a = (pt_train_arguments){.device_choice = {.device = "cpu"},
-                              .preset = "small",
-                              .init = "default",
-                              .regime = "chinchilla",
-                              .schedule = "constant",
-                              .decay_shape = "1-sqrt",
-                              .on_spike = "warn",
-                              .recompute = "none",
-                              .dtype = "f32",
-                              .keep = PT_RUN_KEEP,
-                              .train = pt_train_defaults()};
+    assert((size_t)a->line.n_options + n <= PT_TRAIN_MAX_OPTIONS);
+    memcpy(a->options + a->line.n_options, list, n * sizeof *list);
+    a->line.n_options += (int)n;
+}
+
+/* What the short help shows. */
+static void add_job(pt_train_arguments *a)
+{
     pt_train_options *t = &a->train;
-    pt_model_config *m = &a->model;
-    const pt_option table[] = {
+    const pt_option list[] = {
         PT_CORPUS_OPTION(&a->corpus, "a text, a folder of texts or shards, - for standard input; "
                                      "several are joined"),
         {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
@@ -52,6 +52,15 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"quiet", PT_OPTION_SWITCH, &a->quiet, NULL, "nothing on stderr but errors", NULL, false},
         {"config", PT_OPTION_TEXT, &a->config_path, "FILE", "these options as JSON", NULL, false},
         PT_DEVICE_OPTIONS(&a->device_choice),
+    };
+    add(a, list, sizeof list / sizeof list[0]);
+}
+
+static void add_recipe(pt_train_arguments *a)
+{
+    pt_train_options *t = &a->train;
+    pt_model_config *m = &a->model;
+    const pt_option list[] = {
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
         PT_SEPARATOR_OPTION(&a->corpus),
         {"mix", PT_OPTION_TEXT, &a->corpus.mix, "W,W", "weights: mix the corpora", "join", false},
@@ -77,6 +86,15 @@ void pt_train_arguments_init(pt_train_arguments *a)
          NULL, false},
         {"init", PT_OPTION_TEXT, &a->init, "default|upstream",
          "first weights; upstream: the original's, bit for bit", "default", false},
+    };
+    add(a, list, sizeof list / sizeof list[0]);
+}
+
+/* How it is computed and looked at. */
+static void add_computing(pt_train_arguments *a)
+{
+    pt_train_options *t = &a->train;
+    const pt_option list[] = {
         {"dtype", PT_OPTION_TEXT, &a->dtype, "f32|bf16", "what activations are stored in", "f32",
          false},
         {"no-tensorboard", PT_OPTION_SWITCH, &a->no_tensorboard, NULL,
@@ -91,6 +109,14 @@ void pt_train_arguments_init(pt_train_arguments *a)
          false},
         {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "tokens of a sample", NULL,
          false},
+    };
+    add(a, list, sizeof list / sizeof list[0]);
+}
+
+static void add_shape(pt_train_arguments *a)
+{
+    pt_model_config *m = &a->model;
+    const pt_option list[] = {
         {"", PT_OPTION_HEADING, NULL, NULL, "Shape (instead of the preset's):", NULL, false},
         {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "preset", false},
         {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "preset", false},
@@ -98,12 +124,32 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"d-mlp", PT_OPTION_COUNT, &m->d_mlp, "F", "hidden width", "4 C", false},
         {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", "preset", false},
     };
-    _Static_assert(sizeof table <= sizeof a->options, "PT_TRAIN_MAX_OPTIONS is too small");
-    memcpy(a->options, table, sizeof table);
-    a->line = (pt_command_line){.options = a->options, .n_options = sizeof table / sizeof table[0]};
+    add(a, list, sizeof list / sizeof list[0]);
+}
+
+void pt_train_arguments_init(pt_train_arguments *a)
+{
+    *a = (pt_train_arguments){.device_choice = {.device = "cpu"},
+                              .preset = "small",
+                              .init = "default",
+                              .regime = "chinchilla",
+                              .schedule = "constant",
+                              .decay_shape = "1-sqrt",
+                              .on_spike = "warn",
+                              .recompute = "none",
+                              .dtype = "f32",
+                              .keep = PT_RUN_KEEP,
+                              .train = pt_train_defaults()};
+    a->line.options = a->options;
+    add_job(a);
+    add_recipe(a);
+    add_computing(a);
+    add_shape(a);
 }
 
 void pt_train_arguments_deinit(pt_train_arguments *a) { pt_arena_deinit(&a->arena); }
+
+/* ---- what they come to ---- */
 
 static void apply_preset(pt_train_arguments *a, const pt_preset *preset)
 {
