@@ -297,6 +297,14 @@ bool pt_fs_join(char *out, size_t cap, const char *dir, const char *name)
     return len >= 0 && (size_t)len < cap;
 }
 
+pt_status pt_fs_path(char out[PT_FS_PATH_MAX], const char *dir, const char *name, pt_error *err)
+{
+    if (pt_fs_join(out, PT_FS_PATH_MAX, dir, name)) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT,
+                   "a path is too long, it may have %d bytes: that of %s in '%s'",
+                   PT_FS_PATH_MAX - 1, name, dir);
+}
+
 /* ---- publishing ---- */
 static pt_status publish_copy(const char *from, const char *to, pt_error *err)
 {

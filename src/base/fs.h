@@ -100,7 +100,10 @@ pt_status pt_fs_temp_folder(const char *path, char *out, size_t cap, pt_error *e
 pt_status pt_fs_place_folder(const char *from, const char *to, pt_error *err);
 /* Free bytes for this user on the file system that holds path (or its nearest existing parent); -1 unknown. */
 int64_t pt_fs_free_bytes(const char *path);
-/* dir + "/" + name into out; false when it does not fit. */
+#define PT_FS_PATH_MAX 4096 /* bytes with the NUL; Linux's own limit */
+/* dir + "/" + name; BAD_INPUT when it does not fit. */
+pt_status pt_fs_path(char out[PT_FS_PATH_MAX], const char *dir, const char *name, pt_error *err);
+/* The same for any room; false when it does not fit. */
 bool pt_fs_join(char *out, size_t cap, const char *dir, const char *name);
 
 /* Call first in main. A descriptor from 0 to 2 that the caller closed would go to the first file that is

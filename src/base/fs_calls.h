@@ -9,8 +9,6 @@
 
 #include "base/fs.h"
 
-#define PT_FS_PATH_MAX 4096 /* bytes with the NUL; Linux's own limit */
-
 /* Writes all n bytes, in as many calls as it takes. *done (may be NULL) is what arrived. */
 int pt_fs_call_write(int fd, const void *bytes, int64_t n, int64_t *done);
 int pt_fs_call_sync(int fd); /* to the medium, also on macOS */

@@ -318,6 +318,20 @@ TEST(remove_stops_at_a_depth_no_tree_of_ours_has)
     CHECK_INT(pt_fs_remove(in_folder("deep/d/d/d/d/d/d/d/d/d/d"), NULL), PT_OK);
 }
 
+TEST(a_path_fits_or_is_refused)
+{
+    pt_error err = {0};
+    char out[PT_FS_PATH_MAX], folder[PT_FS_PATH_MAX + 9];
+    CHECK_OK(pt_fs_path(out, "a/b/", "c", &err), err);
+    CHECK_STR(out, "a/b/c");
+    memset(folder, 'f', sizeof folder);
+    folder[PT_FS_PATH_MAX - 3] = 0;
+    CHECK_OK(pt_fs_path(out, folder, "c", &err), err);
+    CHECK_INT(strlen(out), PT_FS_PATH_MAX - 1);
+    CHECK_INT(pt_fs_path(out, folder, "cc", &err), PT_BAD_INPUT);
+    CHECK(strstr(err.message, "too long, it may have 4095 bytes: that of cc in "));
+}
+
 TEST(only_an_empty_folder_is_removed_as_one)
 {
     pt_error err = {0};

@@ -77,19 +77,19 @@ static pt_status read_run(pt_train_arguments *a, const char *path, pt_error *err
 
 pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
 {
-    char path[1024];
+    char path[PT_FS_PATH_MAX];
     const pt_json *now = NULL;
     if (a->out && strcmp(a->out, a->resume) != 0)
         return pt_fail(err, PT_BAD_INPUT, "--out is '%s', --resume is '%s': give one of them",
                        a->out, a->resume);
     a->out = a->resume;
-    if (!pt_fs_join(path, sizeof path, a->resume, "run.json"))
-        return pt_fail(err, PT_BAD_INPUT, "the path of --resume is too long");
+    pt_status s = pt_fs_path(path, a->resume, "run.json", err);
+    if (s) return s;
     if (!pt_fs_exists(path) && a->corpus.paths.n) return PT_OK;
     if (!pt_fs_exists(path))
         return pt_fail(err, PT_NOT_FOUND,
                        "%s holds no run to go on with: begin one with --corpus FILE", a->resume);
-    pt_status s = read_run(a, path, err);
+    s = read_run(a, path, err);
     if (s == PT_OK) s = pt_train_arguments_record(a, &now, err);
     if (s == PT_OK) s = compare(a, now, pt_json_get(a->previous, "arguments"), err);
     return s ? s : pt_options_config(&a->line, a->previous, path, err);

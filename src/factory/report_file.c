@@ -16,13 +16,13 @@ static void run_name(const char *folder, char *out, size_t cap)
 
 pt_status pt_report_put(const char *folder, const char *path, pt_error *err)
 {
-    char beside[4096], name[256];
+    char beside[PT_FS_PATH_MAX], name[256];
     pt_run run;
     pt_strbuf page = {0};
-    if (!pt_fs_join(beside, sizeof beside, folder, "report.html"))
-        return pt_fail(err, PT_BAD_INPUT, "the path of the run is too long");
+    pt_status s = pt_fs_path(beside, folder, "report.html", err);
+    if (s) return s;
     run_name(folder, name, sizeof name);
-    pt_status s = pt_run_open(&run, folder, err);
+    s = pt_run_open(&run, folder, err);
     if (s) return s;
     s = pt_report_write(&page, &run, name, err);
     if (s == PT_OK)

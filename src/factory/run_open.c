@@ -2,13 +2,11 @@
 #include "base/fs.h"
 #include "factory/run_read.h"
 
-#define PATH_BYTES 4096
-
 /* A file that is not there is an empty one. The bytes are copied: a log may be cut while it is read. */
 static pt_status read_file(pt_file_view *out, const char *folder, const char *name, bool *found,
                            pt_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     *out = (pt_file_view){0};
     *found = pt_fs_join(path, sizeof path, folder, name) && pt_fs_size(path) >= 0;
     return *found ? pt_file_view_read(out, path, err) : PT_OK;

@@ -7,8 +7,6 @@
 #include "factory/runs_db.h"
 #include "factory/verdict.h"
 
-#define PATH_BYTES 1024
-
 static void copy(char *out, size_t cap, const char *text)
 {
     size_t n = pt_format(out, cap, "%s", text);
@@ -51,7 +49,7 @@ static void look_in(search *s, const char *folder, int depth);
 
 static void stamp_file(const char *folder, const char *name, int64_t *ns, int64_t *bytes)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     *bytes = -1;
     *ns = 0;
     if (!pt_fs_join(path, sizeof path, folder, name)) return;
@@ -77,7 +75,7 @@ static pt_status add(pt_runs *runs, const pt_run_summary *summary, pt_error *err
 /* From the index when it knows this very run, else by reading it. */
 static pt_status add_run(search *s, const char *folder, const pt_run_stamp *stamp)
 {
-    char absolute[PATH_BYTES];
+    char absolute[PT_FS_PATH_MAX];
     pt_run_summary summary;
     pt_run run;
     bool known = s->db && pt_fs_absolute(absolute, sizeof absolute, folder);
@@ -99,7 +97,7 @@ static pt_status add_run(search *s, const char *folder, const pt_run_stamp *stam
 static void on_entry(void *ctx, const char *name, bool folder)
 {
     search *s = ctx;
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     if (!folder || name[0] == '.' || s->status) return;
     const char *parent = strcmp(s->folder, ".") == 0 ? "" : s->folder;
     if (pt_fs_join(path, sizeof path, parent, name)) look_in(s, path, s->depth + 1);
@@ -139,7 +137,7 @@ void pt_runs_deinit(pt_runs *runs)
 
 bool pt_runs_index_path(char *out, size_t cap)
 {
-    char data[PATH_BYTES];
+    char data[PT_FS_PATH_MAX];
     const char *xdg = pt_platform_env("XDG_DATA_HOME"), *home = pt_platform_env("HOME");
     if (xdg && xdg[0] == '/') return pt_fs_join(out, cap, xdg, "posttrain/runs.db");
     if (!home || home[0] != '/') return false;

@@ -21,13 +21,12 @@
 #include "base/hash.h"
 #include "io/note.h"
 
-#define PATH_BYTES 1024
 #define VERSION 1
 
 static const char *const model_names[] = {"model.tinygpt", "model-2.tinygpt"};
 
 struct pt_checkpoint {
-    char run[PATH_BYTES], folder[PATH_BYTES], model[PATH_BYTES];
+    char run[PT_FS_PATH_MAX], folder[PT_FS_PATH_MAX], model[PT_FS_PATH_MAX];
     const char *name; /* of the model's file in the folder */
     int64_t step;
     pt_atomic_file *file;
@@ -42,18 +41,17 @@ typedef struct manifest {
 
 /* ---- names ---- */
 
-static pt_status step_folder(char out[PATH_BYTES], const char *run_folder, int64_t step,
+static pt_status step_folder(char out[PT_FS_PATH_MAX], const char *run_folder, int64_t step,
                              pt_error *err)
 {
     char name[64];
     pt_format(name, sizeof name, "checkpoints/step-%08lld", (long long)step);
-    if (pt_fs_join(out, PATH_BYTES, run_folder, name)) return PT_OK;
-    return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    return pt_fs_path(out, run_folder, name, err);
 }
 
 static bool has_manifest(const char *folder)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     return pt_fs_join(path, sizeof path, folder, "manifest.json") && pt_fs_exists(path);
 }
 
@@ -100,12 +98,12 @@ static pt_status parse_manifest(const pt_json *json, manifest *m, pt_error *err)
 
 static pt_status read_manifest(const char *folder, manifest *m, pt_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     pt_arena arena = {0};
     const pt_json *json = NULL;
-    if (!pt_fs_join(path, sizeof path, folder, "manifest.json"))
-        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
-    pt_status s = pt_note_read(path, &manifest_kind, &arena, &json, err);
+    pt_status s = pt_fs_path(path, folder, "manifest.json", err);
+    if (s) return s;
+    s = pt_note_read(path, &manifest_kind, &arena, &json, err);
     if (s == PT_OK) s = parse_manifest(json, m, err);
     if (s == PT_BAD_INPUT) s = PT_CORRUPT; /* it is ours, so it was whole once */
     if (err && s) err->status = s;
@@ -128,7 +126,7 @@ static void add_to_sum(void *ctx, const void *bytes, size_t n)
 /* Reads the file back, so the manifest states what is on disk. */
 static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
 {
-    char path[PATH_BYTES], crc[16];
+    char path[PT_FS_PATH_MAX], crc[16];
     file_sum sum = {0};
     pt_status s = pt_fs_stream(c->model, add_to_sum, &sum, err);
     if (s) return s;
@@ -148,8 +146,8 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     pt_json_end_array(&w);
     pt_json_end_object(&w);
     pt_strbuf_putc(&text, '\n');
-    if (text.failed || !pt_fs_join(path, sizeof path, c->folder, "manifest.json"))
-        s = pt_fail(err, PT_NO_MEMORY, "no memory for a manifest");
+    if (text.failed) s = pt_fail(err, PT_NO_MEMORY, "no memory for a manifest");
+    if (s == PT_OK) s = pt_fs_path(path, c->folder, "manifest.json", err);
     if (s == PT_OK) s = pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
     pt_strbuf_deinit(&text);
     return s;
@@ -179,10 +177,8 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
         return s;
     }
     c->name = old.name == model_names[0] ? model_names[1] : model_names[0];
-    if (pt_format(c->run, PATH_BYTES, "%s", run_folder) < PATH_BYTES &&
-        pt_fs_join(c->model, PATH_BYTES, c->folder, c->name))
-        return PT_OK;
-    return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    pt_format(c->run, sizeof c->run, "%s", run_folder); /* shorter than the folder in it */
+    return pt_fs_path(c->model, c->folder, c->name, err);
 }
 
 /* Deletes a checkpoint, the manifest first: what is left of a deletion cut short is then none. What we did
@@ -190,7 +186,7 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
 static pt_status delete_ours(const char *folder, pt_error *err)
 {
     const char *const names[] = {"manifest.json", model_names[0], model_names[1]};
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     pt_status s = PT_OK;
     for (int i = 0; i < 3 && s == PT_OK; i++)
         if (pt_fs_join(path, sizeof path, folder, names[i])) s = pt_fs_remove(path, err);
@@ -201,7 +197,7 @@ static pt_status delete_ours(const char *folder, pt_error *err)
  * does not name of any use. */
 static void remove_useless(const char *folder)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     manifest m;
     if (!pt_fs_is_folder(folder)) return;
     if (!has_manifest(folder)) {
@@ -240,10 +236,9 @@ pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64
 
 static pt_status publish(const char *run_folder, const char *model, pt_error *err)
 {
-    char newest[PATH_BYTES];
-    if (pt_fs_join(newest, sizeof newest, run_folder, "model.tinygpt"))
-        return pt_fs_publish(model, newest, err);
-    return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    char newest[PT_FS_PATH_MAX];
+    pt_status s = pt_fs_path(newest, run_folder, "model.tinygpt", err);
+    return s ? s : pt_fs_publish(model, newest, err);
 }
 
 pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
@@ -275,7 +270,7 @@ typedef struct search {
 static void consider(void *ctx, const char *name, bool folder)
 {
     search *find = ctx;
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     int64_t step = folder ? step_of(name) : -1;
     if (step <= find->found || step >= find->below) return;
     if (pt_fs_join(path, sizeof path, find->checkpoints, name) && has_manifest(path))
@@ -284,13 +279,12 @@ static void consider(void *ctx, const char *name, bool folder)
 
 pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *step, pt_error *err)
 {
-    char folder[PATH_BYTES];
+    char folder[PT_FS_PATH_MAX];
     search find = {folder, below, -1};
     *step = -1;
-    if (!pt_fs_join(folder, sizeof folder, run_folder, "checkpoints"))
-        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
-    if (!pt_fs_is_folder(folder)) return PT_OK;
-    pt_status s = pt_fs_list(folder, consider, &find, err);
+    pt_status s = pt_fs_path(folder, run_folder, "checkpoints", err);
+    if (s || !pt_fs_is_folder(folder)) return s;
+    s = pt_fs_list(folder, consider, &find, err);
     *step = find.found;
     return s;
 }
@@ -327,7 +321,7 @@ static pt_status open_model(pt_checkpoint_file *out, const char *path, int64_t s
 pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, int64_t step,
                              pt_error *err)
 {
-    char folder[PATH_BYTES], path[PATH_BYTES];
+    char folder[PT_FS_PATH_MAX], path[PT_FS_PATH_MAX];
     manifest m;
     *out = (pt_checkpoint_file){0};
     pt_status s = step_folder(folder, run_folder, step, err);
@@ -335,9 +329,8 @@ pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, in
     if (s) return s;
     if (m.step != step)
         return pt_fail(err, PT_CORRUPT, "manifest.json is of step %lld", (long long)m.step);
-    if (!pt_fs_join(path, sizeof path, folder, m.name))
-        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
-    s = check_bytes(path, &m, err);
+    s = pt_fs_path(path, folder, m.name, err);
+    if (s == PT_OK) s = check_bytes(path, &m, err);
     return s ? s : open_model(out, path, step, err);
 }
 
@@ -352,18 +345,17 @@ void pt_checkpoint_close(pt_checkpoint_file *file)
 
 pt_status pt_checkpoint_publish(const char *run_folder, int64_t step, pt_error *err)
 {
-    char folder[PATH_BYTES], path[PATH_BYTES];
+    char folder[PT_FS_PATH_MAX], path[PT_FS_PATH_MAX];
     manifest m;
     pt_status s = step_folder(folder, run_folder, step, err);
     if (s == PT_OK) s = read_manifest(folder, &m, err);
-    if (s == PT_OK && !pt_fs_join(path, sizeof path, folder, m.name))
-        s = pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    if (s == PT_OK) s = pt_fs_path(path, folder, m.name, err);
     return s ? s : publish(run_folder, path, err);
 }
 
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err)
 {
-    char folder[PATH_BYTES], aside[PATH_BYTES];
+    char folder[PT_FS_PATH_MAX], aside[PT_FS_PATH_MAX];
     pt_status s = step_folder(folder, run_folder, step, err);
     for (int n = 1; s == PT_OK && n < 1000; n++) {
         if (pt_format(aside, sizeof aside, "%s.refused-%d", folder, n) >= sizeof aside) break;
@@ -383,7 +375,7 @@ static pt_status verify_step(const char *run_folder, int64_t step, pt_error *err
 
 pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, pt_error *err)
 {
-    char folder[PATH_BYTES];
+    char folder[PT_FS_PATH_MAX];
     int64_t step = -1, newest = -1, best = -1, below = INT64_MAX;
     double loss;
     bool verified = false;
@@ -418,7 +410,7 @@ static void note_temporary(void *ctx, const char *name, bool folder)
 static void sweep_step(void *ctx, const char *name, bool folder)
 {
     sweeping *w = ctx;
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     bool in_use = false;
     if (w->status || !folder || step_of(name) < 0) return;
     if (!pt_fs_join(path, sizeof path, w->checkpoints, name)) return;
@@ -431,11 +423,10 @@ static void sweep_step(void *ctx, const char *name, bool folder)
 
 pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *err)
 {
-    char folder[PATH_BYTES];
+    char folder[PT_FS_PATH_MAX];
     sweeping w = {folder, swept, PT_OK, err};
-    if (!pt_fs_join(folder, sizeof folder, run_folder, "checkpoints"))
-        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
-    pt_status s = pt_fs_sweep(run_folder, swept, err);
+    pt_status s = pt_fs_path(folder, run_folder, "checkpoints", err);
+    if (s == PT_OK) s = pt_fs_sweep(run_folder, swept, err);
     if (s || !pt_fs_is_folder(folder)) return s;
     s = pt_fs_sweep(folder, swept, err);
     if (s == PT_OK) s = pt_fs_list(folder, sweep_step, &w, err);
@@ -447,9 +438,9 @@ pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *
 pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double val_loss,
                                   pt_error *err)
 {
-    char path[PATH_BYTES];
-    if (!pt_fs_join(path, sizeof path, run_folder, "checkpoints/best.json"))
-        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    char path[PT_FS_PATH_MAX];
+    pt_status s = pt_fs_path(path, run_folder, "checkpoints/best.json", err);
+    if (s) return s;
     pt_strbuf text = {0};
     pt_json_writer w = pt_json_writer_begin(&text, 2);
     pt_json_begin_object(&w, NULL);
@@ -459,15 +450,15 @@ pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double v
     pt_json_double(&w, "val_loss", val_loss);
     pt_json_end_object(&w);
     pt_strbuf_putc(&text, '\n');
-    pt_status s = text.failed ? pt_fail(err, PT_NO_MEMORY, "no memory for best.json")
-                              : pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
+    s = text.failed ? pt_fail(err, PT_NO_MEMORY, "no memory for best.json")
+                    : pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
     pt_strbuf_deinit(&text);
     return s;
 }
 
 bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss)
 {
-    char path[PATH_BYTES], folder[PATH_BYTES];
+    char path[PT_FS_PATH_MAX], folder[PT_FS_PATH_MAX];
     pt_arena arena = {0};
     const pt_json *json = NULL;
     bool found = pt_fs_join(path, sizeof path, run_folder, "checkpoints/best.json") &&

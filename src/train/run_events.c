@@ -26,18 +26,18 @@ static pt_status end_record(pt_run_events *e, pt_error *err)
 pt_status pt_run_events_open(pt_run_events **out, const char *run, bool resumed, int64_t step,
                              int64_t tokens_per_step, pt_error *err)
 {
-    char process[96], name[160], path[1024];
+    char process[96], name[160], path[PT_FS_PATH_MAX];
     *out = NULL;
     pt_platform_process_name(process, sizeof process);
     pt_format(name, sizeof name, "events.out.tfevents.%010lld.%s.0",
               (long long)(pt_clock_unix_ms() / 1000), process);
-    if (!pt_fs_join(path, sizeof path, run, name))
-        return pt_fail(err, PT_BAD_INPUT, "the path of the run is too long");
+    pt_status s = pt_fs_path(path, run, name, err);
+    if (s) return s;
     pt_run_events *e = pt_alloc(sizeof *e);
     if (!e) return pt_fail(err, PT_NO_MEMORY, "no memory for TensorBoard's events");
     e->tokens_per_step = tokens_per_step;
     bool is_new = pt_fs_size(path) <= 0;
-    pt_status s = pt_append_file_open_records(&e->file, path, pt_tfevents_whole, NULL, err);
+    s = pt_append_file_open_records(&e->file, path, pt_tfevents_whole, NULL, err);
     if (is_new) pt_tfevents_version(&e->record, now());
     if (resumed) pt_tfevents_start(&e->record, now(), step + 1);
     if (s == PT_OK && e->record.len) s = end_record(e, err);

@@ -238,12 +238,12 @@ pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *d,
                               const pt_model_config *config, const pt_train_options *options,
                               int64_t n_params, pt_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     pt_strbuf text = {0};
     pt_status s = PT_OK;
     write_run(&text, d, config, options, n_params);
-    if (text.failed || !pt_fs_join(path, sizeof path, run->path, "run.json"))
-        s = pt_fail(err, PT_NO_MEMORY, "no memory for run.json");
+    if (text.failed) s = pt_fail(err, PT_NO_MEMORY, "no memory for run.json");
+    if (s == PT_OK) s = pt_fs_path(path, run->path, "run.json", err);
     if (s == PT_OK && !(d->previous && file_holds(path, &text)))
         s = pt_atomic_file_put(path, d->previous != NULL, text.data, (int64_t)text.len, err);
     pt_strbuf_deinit(&text);
@@ -264,7 +264,7 @@ typedef struct entries {
 static void note_entry(void *ctx, const char *name, bool folder)
 {
     entries *e = ctx;
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     bool empty_log = !folder && strcmp(name, "log.jsonl") == 0 &&
                      pt_fs_join(path, sizeof path, e->path, name) && pt_fs_size(path) == 0;
     bool unfinished = !folder && pt_str_starts(name, ".run.json.") && pt_str_ends(name, ".tmp");
@@ -279,7 +279,7 @@ pt_status pt_run_folder_check(const char *path, pt_error *err)
         return pt_fail(err, PT_EXISTS, "%s is a file: choose another --out", path);
     pt_status s = pt_fs_list(path, note_entry, &found, err);
     if (s || found.n == 0) return s;
-    char json[PATH_BYTES];
+    char json[PT_FS_PATH_MAX];
     bool run = pt_fs_join(json, sizeof json, path, "run.json") && pt_fs_exists(json);
     return pt_fail(err, PT_EXISTS,
                    run ? "%s already holds a run: go on with --resume, or choose another --out"
@@ -294,7 +294,7 @@ pt_status pt_run_folder_make(pt_run_folder **out, const char *path, pt_error *er
     if (!run) return pt_fail(err, PT_NO_MEMORY, "no memory for a run");
     run->keep = PT_RUN_KEEP;
     run->saved_step = run->val_step = run->best_step = -1;
-    if (pt_format(run->path, PATH_BYTES, "%s", path) < PATH_BYTES - 64) {
+    if (pt_format(run->path, PT_FS_PATH_MAX, "%s", path) < PT_FS_PATH_MAX - 128) {
         *out = run;
         return PT_OK;
     }
@@ -306,7 +306,7 @@ pt_status pt_run_folder_new(pt_run_folder **out, const char *path, pt_error *err
 {
     *out = NULL;
     pt_run_folder *run = NULL;
-    char log[PATH_BYTES];
+    char log[PT_FS_PATH_MAX];
     int64_t swept = 0;
     pt_status s = pt_run_folder_make(&run, path, err);
     if (s) return s;
@@ -338,7 +338,7 @@ void pt_run_folder_free(pt_run_folder *run)
 /* The log goes last: with it goes the lock. */
 void pt_run_folder_discard(pt_run_folder *run)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     if (!run) return;
     if (run->wrote_json && pt_fs_join(path, sizeof path, run->path, "run.json"))
         pt_fs_remove(path, NULL);

@@ -8,10 +8,8 @@
 #include "io/checkpoint.h"
 #include "train/run_folder.h"
 
-#define PATH_BYTES 1024
-
 struct pt_run_folder {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     pt_append_file *log;
     pt_checkpoint *checkpoint;
     pt_strbuf line; /* grown once, reused: no allocation in a step */

@@ -212,10 +212,10 @@ TEST(a_run_that_never_began_takes_back_what_it_made_and_nothing_else)
 
 TEST(a_path_that_is_too_long_is_refused)
 {
-    char path[2000];
+    char path[5000];
     pt_run_folder *run = (pt_run_folder *)&run;
     memset(path, 'a', sizeof path);
-    for (size_t n = 970; n < sizeof path; n += 31) {
+    for (size_t n = 4096 - 128; n < sizeof path; n += 31) {
         path[n] = '\0';
         memset(&err, 0, sizeof err);
         CHECK_INT(pt_run_folder_new(&run, path, &err), PT_BAD_INPUT);

@@ -8,7 +8,7 @@ pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found
 {
     *out = NULL;
     *found = (pt_run_found){0};
-    char log[PATH_BYTES], json[PATH_BYTES];
+    char log[PT_FS_PATH_MAX], json[PT_FS_PATH_MAX];
     pt_run_folder *run = NULL;
     pt_status s = pt_run_folder_make(&run, path, err);
     if (s) return s;

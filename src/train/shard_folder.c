@@ -3,7 +3,6 @@
 
 #include "base/atomic_file.h"
 
-#define PATH_BYTES 1024
 #define PIECE_BYTES (1 << 20)
 
 static bool is_shard_name(const char *name)
@@ -11,11 +10,12 @@ static bool is_shard_name(const char *name)
     return pt_str_starts(name, "shard-") && pt_str_ends(name, ".bin");
 }
 
-static bool shard_path(char out[PATH_BYTES], const char *folder, int64_t index)
+static pt_status shard_path(char out[PT_FS_PATH_MAX], const char *folder, int64_t index,
+                            pt_error *err)
 {
     char name[48];
     pt_format(name, sizeof name, "shard-%05lld.bin", (long long)index);
-    return pt_fs_join(out, PATH_BYTES, folder, name);
+    return pt_fs_path(out, folder, name, err);
 }
 
 /* ---- reading ---- */
@@ -34,14 +34,14 @@ bool pt_shard_folder_is(const char *path)
 /* Opens shard number out->n. */
 static pt_status open_next(pt_shard_folder *out, const char *folder, pt_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     uint8_t header[PT_SHARD_HEADER_BYTES];
     pt_shard_file *file = &out->file[out->n];
-    if (!shard_path(path, folder, out->n))
-        return pt_fail(err, PT_IO, "the path of '%s' is too long", folder);
+    pt_status s = shard_path(path, folder, out->n, err);
+    if (s) return s;
     const char *kept = pt_arena_copy(&out->memory, path, strlen(path));
     if (!kept) return pt_fail(err, PT_NO_MEMORY, "no memory for a list of shards");
-    pt_status s = pt_open_files_add(out->files, kept, &file->file, err);
+    s = pt_open_files_add(out->files, kept, &file->file, err);
     int64_t size = file->file.size, n = pt_min_i64(size, PT_SHARD_HEADER_BYTES);
     if (s == PT_OK) s = pt_open_files_read(out->files, &file->file, 0, header, n, err);
     if (s) return s;
@@ -132,7 +132,8 @@ void pt_shard_folder_close(pt_shard_folder *folder)
 /* ---- making ---- */
 
 struct pt_shard_maker {
-    char path[PATH_BYTES], folder[PATH_BYTES]; /* what it will be called; where it is made */
+    char path[PT_FS_PATH_MAX],
+        folder[PT_FS_PATH_MAX]; /* what it will be called; where it is made */
     pt_shard_writer writer;
     pt_atomic_file *file; /* the shard under way, or NULL */
     int64_t shard_tokens;
@@ -160,7 +161,7 @@ pt_status pt_shard_maker_new(pt_shard_maker **out, const char *path, int64_t sha
         s = pt_fail(err, PT_EXISTS, "'%s' is not empty: choose another --out", path);
     if (s == PT_OK) s = pt_shard_writer_init(&m->writer, like, err);
     for (int i = 0; i < like->n_separator; i++) m->separator[i] = (uint8_t)like->separator[i];
-    if (s == PT_OK && pt_format(m->path, sizeof m->path, "%s", path) >= PATH_BYTES - 64)
+    if (s == PT_OK && pt_format(m->path, sizeof m->path, "%s", path) >= PT_FS_PATH_MAX - 64)
         s = pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
     /* What a killed process left there; where it cannot be removed, it is in nobody's way. */
     if (s == PT_OK) (void)pt_fs_sweep_beside(path, &swept, NULL);
@@ -174,10 +175,9 @@ void pt_shard_maker_document(pt_shard_maker *m) { m->new_document = true; }
 
 static pt_status begin_shard(pt_shard_maker *m, pt_error *err)
 {
-    char path[PATH_BYTES];
-    if (!shard_path(path, m->folder, m->writer.shard.index))
-        return pt_fail(err, PT_IO, "the path of '%s' is too long", m->path);
-    pt_status s = pt_atomic_file_open(&m->file, path, false, err);
+    char path[PT_FS_PATH_MAX];
+    pt_status s = shard_path(path, m->folder, m->writer.shard.index, err);
+    if (s == PT_OK) s = pt_atomic_file_open(&m->file, path, false, err);
     if (s) return s;
     pt_sink sink = pt_sink_to_file(m->file);
     return pt_shard_writer_begin(&m->writer, &sink, err);

@@ -7,7 +7,6 @@
 
 #define LOOK_BYTES (64 * 1024) /* of a file that decide whether it is text */
 #define MAX_DEPTH 64           /* of folders */
-#define PATH_BYTES 4096
 #define STDIN_PATH "/dev/stdin"
 
 typedef struct walk {
@@ -77,12 +76,9 @@ static pt_status add_folder(pt_text_files *files, const char *path, int depth, p
 static void visit(void *ctx, const char *name, bool folder)
 {
     walk *w = ctx;
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
+    if (w->status == PT_OK) w->status = pt_fs_path(path, w->folder, name, w->err);
     if (w->status) return;
-    if (!pt_fs_join(path, sizeof path, w->folder, name)) {
-        w->status = pt_fail(w->err, PT_IO, "a path in '%s' is too long", w->folder);
-        return;
-    }
     if (name[0] == '.') skip(w->files, path, "its name begins with a dot");
     else if (!folder) w->status = add_found(w->files, path, w->err);
     else if (pt_fs_is_link(path)) skip(w->files, path, "it is a link to a folder");
