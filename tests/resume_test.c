@@ -218,6 +218,46 @@ TEST(a_refused_checkpoint_is_said_aloud)
     CHECK_INT(RUN("inspect", model)->code, 0);
 }
 
+TEST(a_run_without_its_checkpoints_goes_on_from_its_model)
+{
+    make_run("constant");
+    CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "15", "--dry-run");
+    CHECK(strstr(r->out, " for 5 steps after step 10: "));
+    r = RUN("train", "--resume", kept("run"), "--steps", "15");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "model.tinygpt is whole") && strstr(r->error, "going on after step 10"));
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "15", "--out", kept("long"), "--quiet")->code,
+              0);
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("long/model.tinygpt")));
+}
+
+TEST(a_model_that_cannot_be_used_is_not_written_over)
+{
+    make_run("constant");
+    CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
+    put(in_run("model.tinygpt"), "TGPT", 4);
+    for (int i = 0; i < 2; i++)
+        check_refused(RUN("train", "--resume", kept("run"), "--quiet"), 5,
+                      "cannot be gone on from");
+    CHECK_INT(pt_fs_size(in_run("model.tinygpt")), 4);
+}
+
+TEST(whole_models_without_manifests_are_checkpoints_again)
+{
+    make_run("constant");
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010/manifest.json"), &err), err);
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000005/manifest.json"), &err), err);
+    CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+    put(in_run("checkpoints/step-00000005/model.tinygpt"), "half", 4);
+    result *r = RUN("train", "--resume", kept("run"));
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "at step 10: no step is left to do"));
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000010/manifest.json")));
+    CHECK(!pt_fs_exists(in_run("checkpoints/step-00000005")));
+    CHECK(weights_hash(in_run("model.tinygpt")) != 0);
+}
+
 TEST(another_instruction_set_is_said_aloud)
 {
     static char json[1 << 14];

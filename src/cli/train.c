@@ -230,6 +230,8 @@ static void say_found(const train_verb *v, const pt_run_restored *r, const pt_ru
     if (found->swept)
         pt_say("%lld leftover%s of a killed process removed\n", (long long)found->swept,
                found->swept == 1 ? "" : "s");
+    if (r->from_published)
+        pt_say("no checkpoint can be used, but model.tinygpt is whole: the run goes on from it\n");
     if (r->step < 0) pt_say("there is no checkpoint yet: the run begins at the start\n");
     else
         pt_say(r->step < v->args.train.steps ? "going on after step %lld\n"

@@ -5,7 +5,8 @@
  *      (base/atomic_file: temporary file, fsync, rename, fsync of the folder).
  *  I2. manifest.json is written after the file it names, with the size and checksum read back from it, and it is
  *      replaced in one step. A folder without a manifest is no checkpoint; one whose manifest does not tell the
- *      truth is refused, with the reason, and the one before it is used.
+ *      truth is refused, with the reason, and the one before it is used. A sweep gives a folder that holds a whole
+ *      model of its step, and no manifest, one.
  *  I3. RUN/model.tinygpt changes only after the manifest exists, and in one step: it is always the model of a
  *      complete checkpoint.
  *  I4. Until then no file of another checkpoint is touched. A step that is saved again gets a second model file
@@ -23,6 +24,7 @@
 
 #define PATH_BYTES 1024
 #define VERSION 1
+#define ANY_STEP (-1)
 
 static const char *const model_names[] = {"model.tinygpt", "model-2.tinygpt"};
 
@@ -145,12 +147,14 @@ static void add_to_sum(void *ctx, const void *bytes, size_t n)
     sum->bytes += (int64_t)n;
 }
 
-/* Reads the file back, so the manifest states what is on disk. */
-static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
+/* Of the file `name` in a folder. Reads it back, so the manifest states what is on disk. */
+static pt_status write_manifest(const char *folder, int64_t step, const char *name, pt_error *err)
 {
     char path[PATH_BYTES], crc[16];
     file_sum sum = {0};
-    pt_status s = pt_fs_stream(c->model, add_to_sum, &sum, err);
+    if (!pt_fs_join(path, sizeof path, folder, name))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    pt_status s = pt_fs_stream(path, add_to_sum, &sum, err);
     if (s) return s;
     pt_format(crc, sizeof crc, "%08x", sum.crc);
     pt_strbuf text = {0};
@@ -158,17 +162,17 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     pt_json_begin_object(&w, NULL);
     pt_json_string(&w, "format", "posttrain-checkpoint");
     pt_json_i64(&w, "version", VERSION);
-    pt_json_i64(&w, "step", c->step);
+    pt_json_i64(&w, "step", step);
     pt_json_begin_array(&w, "files");
     pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "name", c->name);
+    pt_json_string(&w, "name", name);
     pt_json_i64(&w, "bytes", sum.bytes);
     pt_json_string(&w, "crc32c", crc);
     pt_json_end_object(&w);
     pt_json_end_array(&w);
     pt_json_end_object(&w);
     pt_strbuf_putc(&text, '\n');
-    if (text.failed || !pt_fs_join(path, sizeof path, c->folder, "manifest.json"))
+    if (text.failed || !pt_fs_join(path, sizeof path, folder, "manifest.json"))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for a manifest");
     if (s == PT_OK) s = pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
     pt_strbuf_deinit(&text);
@@ -218,7 +222,7 @@ static pt_status delete_ours(const char *folder, pt_error *err)
 }
 
 /* A folder without a manifest is no checkpoint and would only fill the disk; nor is a model that the manifest
- * does not name of any use. */
+ * does not name of any use, as long as the one that it names is there. */
 static void remove_useless(const char *folder)
 {
     char path[PATH_BYTES];
@@ -228,7 +232,9 @@ static void remove_useless(const char *folder)
         delete_ours(folder, NULL);
         return;
     }
-    if (read_manifest(folder, &m, NULL)) return;
+    if (read_manifest(folder, &m, NULL) || !pt_fs_join(path, sizeof path, folder, m.name) ||
+        !pt_fs_exists(path))
+        return;
     for (int i = 0; i < 2; i++)
         if (model_names[i] != m.name && pt_fs_join(path, sizeof path, folder, model_names[i]))
             pt_fs_remove(path, NULL);
@@ -270,7 +276,7 @@ pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
 {
     pt_status s = pt_atomic_file_commit(c->file, err);
     c->file = NULL;
-    if (s == PT_OK) s = write_manifest(c, err);
+    if (s == PT_OK) s = write_manifest(c->folder, c->step, c->name, err);
     if (s == PT_OK) s = publish(c->run, c->model, err);
     remove_useless(c->folder);
     pt_free(c);
@@ -337,7 +343,7 @@ static pt_status open_model(pt_checkpoint_file *out, const char *path, int64_t s
     pt_status s = pt_file_view_open(&out->view, path, err);
     if (s == PT_OK) s = pt_tinygpt_open(&out->file, out->view.data, out->view.size, err);
     if (s == PT_OK) s = pt_tinygpt_verify(out->file, err);
-    if (s == PT_OK && pt_tinygpt_get(out->file)->step != step)
+    if (s == PT_OK && step != ANY_STEP && pt_tinygpt_get(out->file)->step != step)
         s = pt_fail(err, PT_CORRUPT, "it is of step %lld",
                     (long long)pt_tinygpt_get(out->file)->step);
     if (s) pt_checkpoint_close(out);
@@ -359,6 +365,16 @@ pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, in
         return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
     s = check_bytes(path, &m, err);
     return s ? s : open_model(out, path, step, err);
+}
+
+pt_status pt_checkpoint_open_published(pt_checkpoint_file *out, const char *run_folder,
+                                       pt_error *err)
+{
+    char path[PATH_BYTES];
+    *out = (pt_checkpoint_file){0};
+    if (!pt_fs_join(path, sizeof path, run_folder, "model.tinygpt"))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    return open_model(out, path, ANY_STEP, err);
 }
 
 void pt_checkpoint_close(pt_checkpoint_file *file)
@@ -435,6 +451,21 @@ static void note_temporary(void *ctx, const char *name, bool folder)
     if (!folder && name[0] == '.') *(bool *)ctx = true;
 }
 
+/* A model that is whole, without a manifest: the process was killed in between, or somebody deleted that. It
+ * is what a checkpoint is made of, so it becomes one. */
+static pt_status adopt(const char *folder, int64_t step, pt_error *err)
+{
+    char path[PATH_BYTES];
+    pt_checkpoint_file file = {0};
+    for (int i = 0; i < 2; i++) {
+        if (!pt_fs_join(path, sizeof path, folder, model_names[i])) continue;
+        pt_status s = open_model(&file, path, step, NULL);
+        pt_checkpoint_close(&file);
+        if (s == PT_OK) return write_manifest(folder, step, model_names[i], err);
+    }
+    return PT_OK;
+}
+
 static void sweep_step(void *ctx, const char *name, bool folder)
 {
     sweeping *w = ctx;
@@ -445,6 +476,8 @@ static void sweep_step(void *ctx, const char *name, bool folder)
     w->status = pt_fs_sweep(path, w->swept, w->err);
     if (w->status == PT_OK) w->status = pt_fs_list(path, note_temporary, &in_use, w->err);
     if (w->status || in_use) return;
+    if (!has_manifest(path)) w->status = adopt(path, step_of(name), w->err);
+    if (w->status) return;
     *w->swept += !has_manifest(path);
     remove_useless(path);
 }
