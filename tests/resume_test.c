@@ -110,6 +110,72 @@ TEST(options_of_a_run_that_are_no_scalars_are_shown_as_json)
     check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2, "the run's is null");
 }
 
+/* Writes `to` over the first `from` in a file of the run. */
+static void edit(const char *name, const char *from, const char *to)
+{
+    static char text[1 << 14], out[1 << 14];
+    read_whole(in_run(name), text, sizeof text);
+    char *at = strstr(text, from);
+    CHECK(at);
+    *at = 0;
+    int n = snprintf(out, sizeof out, "%s%s%s", text, to, at + strlen(from));
+    CHECK_OK(pt_fs_remove(in_run(name), &err), err);
+    put(in_run(name), out, (size_t)n);
+}
+
+TEST(a_run_json_that_was_changed_is_noticed)
+{
+    static const char *const edits[][3] = {
+        {"\"lr\": 0.002", "\"lr\": 0.003", "its lr is 0.002, the run's is 0.003"},
+        {"\"warmup\": 0", "\"warmup\": 2", "its warmup is 0, the run's is 2"},
+        {"\"steps\": 10", "\"steps\": 12", "its steps is 10, the run's is 12"},
+        {"\"dropout\": 0", "\"dropout\": 0.5", "its dropout is 0, the run's is 0.5"},
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        make_run("cosine");
+        edit("run.json", edits[i][0], edits[i][1]);
+        result *r = RUN("train", "--resume", kept("run"), "--quiet");
+        if (!strstr(r->error, edits[i][2])) printf("%s\n", r->error);
+        CHECK_INT(r->code, 2);
+        CHECK(strstr(r->error, edits[i][2]));
+        CHECK(!log_says("resumed"));
+    }
+}
+
+TEST(a_run_json_does_not_say_where_to_write)
+{
+    static const char *const added[] = {"\"out\": \"/elsewhere\"", "\"force_memory\": true",
+                                        "\"quiet\": true", "\"depth\": 3", "\"dry-run\": true"};
+    for (size_t i = 0; i < sizeof added / sizeof added[0]; i++) {
+        char text[100];
+        make_run("constant");
+        snprintf(text, sizeof text, "\"arguments\": {%s,", added[i]);
+        edit("run.json", "\"arguments\": {", text);
+        check_refused(RUN("train", "--resume", kept("run")), 2, "which no run records");
+    }
+}
+
+TEST(what_a_run_cannot_be_told)
+{
+    make_run("constant");
+    const char *run = kept("run");
+    check_refused(RUN("train", "--resume", run, "--depth", "3"), 2, "--depth is for a new run");
+    check_refused(RUN("train", "--resume", run, "--steps", "5"), 2,
+                  "--steps is 5, and the run is at step 10 already");
+    check_refused(RUN("train", "--resume", ""), 2, "--resume is empty");
+    check_refused(RUN("train", "--resume", in_run("run.json")), 2, "is a file: give --resume");
+    CHECK_INT(pt_fs_size(in_run("model.tinygpt")) > 0, 1);
+}
+
+TEST(words_of_a_manifest_do_not_reach_the_terminal_raw)
+{
+    make_run("constant");
+    edit("checkpoints/step-00000010/manifest.json", "model-2.tinygpt", "\\u001b[31mred");
+    result *r = RUN("train", "--resume", kept("run"));
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "step 10 cannot be used") && !strchr(r->error, '\x1b'));
+}
+
 static void count_events(void *ctx, const char *name, bool folder)
 {
     *(int *)ctx += !folder && pt_str_starts(name, "events.out.");
@@ -217,6 +283,46 @@ TEST(a_refused_checkpoint_is_said_aloud)
     CHECK(strstr(r->error, "checkpoint of step 10 cannot be used: model-2.tinygpt is damaged"));
     CHECK(log_says("\"type\":\"resumed\",\"step\":5,"));
     CHECK_INT(RUN("inspect", model)->code, 0);
+}
+
+TEST(a_run_without_its_checkpoints_goes_on_from_its_model)
+{
+    make_run("constant");
+    CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "15", "--dry-run");
+    CHECK(strstr(r->out, " for 5 steps after step 10: "));
+    r = RUN("train", "--resume", kept("run"), "--steps", "15");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "model.tinygpt is whole") && strstr(r->error, "going on after step 10"));
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "15", "--out", kept("long"), "--quiet")->code,
+              0);
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("long/model.tinygpt")));
+}
+
+TEST(a_model_that_cannot_be_used_is_not_written_over)
+{
+    make_run("constant");
+    CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
+    put(in_run("model.tinygpt"), "TGPT", 4);
+    for (int i = 0; i < 2; i++)
+        check_refused(RUN("train", "--resume", kept("run"), "--quiet"), 5,
+                      "cannot be gone on from");
+    CHECK_INT(pt_fs_size(in_run("model.tinygpt")), 4);
+}
+
+TEST(whole_models_without_manifests_are_checkpoints_again)
+{
+    make_run("constant");
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010/manifest.json"), &err), err);
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000005/manifest.json"), &err), err);
+    CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+    put(in_run("checkpoints/step-00000005/model.tinygpt"), "half", 4);
+    result *r = RUN("train", "--resume", kept("run"));
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "at step 10: no step is left to do"));
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000010/manifest.json")));
+    CHECK(!pt_fs_exists(in_run("checkpoints/step-00000005")));
+    CHECK(weights_hash(in_run("model.tinygpt")) != 0);
 }
 
 TEST(another_instruction_set_is_said_aloud)

@@ -68,28 +68,54 @@ static pt_status read_run(pt_train_arguments *a, const char *path, pt_error *err
 {
     const pt_note_kind kind = {PT_RUN_FORMAT, PT_RUN_VERSION, NULL};
     pt_status s = pt_note_read(path, &kind, &a->arena, &a->previous, err);
-    if (s || pt_json_get(a->previous, "arguments")) return s;
-    return pt_fail(err, PT_UNSUPPORTED,
-                   "%s: made by posttrain 0.1, which did not record all options; it cannot be "
-                   "resumed",
-                   path);
+    if (s) return s;
+    if (!pt_json_get(a->previous, "arguments"))
+        return pt_fail(err, PT_UNSUPPORTED,
+                       "%s: made by posttrain 0.1, which did not record all options; it cannot be "
+                       "resumed",
+                       path);
+    return pt_train_arguments_check_record(pt_json_get(a->previous, "arguments"), path, err);
+}
+
+/* What chooses the settings of a new run. */
+static pt_status refuse_choices(const pt_train_arguments *a, pt_error *err)
+{
+    static const char *const choices[] = {"depth", "regime"};
+    for (int i = 0; i < 2; i++)
+        if (pt_option_is_set(&a->line, choices[i]))
+            return pt_fail(err, PT_BAD_INPUT,
+                           "--%s is for a new run, and %s is one to go on with: leave it out",
+                           choices[i], a->resume);
+    return PT_OK;
+}
+
+static pt_status check_folder(const pt_train_arguments *a, pt_error *err)
+{
+    if (!*a->resume)
+        return pt_fail(err, PT_BAD_INPUT, "--resume is empty: give the folder of the run");
+    if (pt_fs_exists(a->resume) && !pt_fs_is_folder(a->resume))
+        return pt_fail(err, PT_BAD_INPUT, "%s is a file: give --resume the folder of the run",
+                       a->resume);
+    if (!a->out || strcmp(a->out, a->resume) == 0) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "--out is '%s', --resume is '%s': give one of them", a->out,
+                   a->resume);
 }
 
 pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
 {
     char path[PT_FS_PATH_MAX];
     const pt_json *now = NULL;
-    if (a->out && strcmp(a->out, a->resume) != 0)
-        return pt_fail(err, PT_BAD_INPUT, "--out is '%s', --resume is '%s': give one of them",
-                       a->out, a->resume);
+    pt_status s = check_folder(a, err);
+    if (s) return s;
     a->out = a->resume;
-    pt_status s = pt_fs_path(path, a->resume, "run.json", err);
+    s = pt_fs_path(path, a->resume, "run.json", err);
     if (s) return s;
     if (!pt_fs_exists(path) && a->corpus.paths.n) return PT_OK;
     if (!pt_fs_exists(path))
         return pt_fail(err, PT_NOT_FOUND,
                        "%s holds no run to go on with: begin one with --corpus FILE", a->resume);
     s = read_run(a, path, err);
+    if (s == PT_OK) s = refuse_choices(a, err);
     if (s == PT_OK) s = pt_train_arguments_record(a, &now, err);
     if (s == PT_OK) s = compare(a, now, pt_json_get(a->previous, "arguments"), err);
     return s ? s : pt_options_config(&a->line, a->previous, path, err);
@@ -109,4 +135,14 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
     return pt_fail(err, PT_BAD_INPUT,
                    "%s is not the run's text: its sha256 is %.16s…, the run's is %.16s…", name,
                    have, want ? want : "missing");
+}
+
+pt_status pt_resume_check_steps(const pt_train_arguments *a, int64_t done, pt_error *err)
+{
+    const pt_json *arguments = pt_json_get(a->previous, "arguments");
+    int64_t was = 0, steps = a->train.steps;
+    if (!pt_json_get_i64(arguments, "steps", &was) || steps >= was || steps >= done) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT,
+                   "--steps is %lld, and the run is at step %lld already: give that or more",
+                   (long long)steps, (long long)done);
 }

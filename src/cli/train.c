@@ -215,11 +215,16 @@ static pt_status begin_run(train_verb *v, const char *command, pt_error *err)
     return s;
 }
 
+/* The reason may hold words of a manifest, which anyone may have written. */
 static void say_refused(const pt_run_restored *r)
 {
-    for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++)
+    for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++) {
+        pt_strbuf why = {0};
+        pt_put_safely(&why, r->refused[i].why, strlen(r->refused[i].why), "");
         pt_say("posttrain: checkpoint of step %lld cannot be used: %s\n",
-               (long long)r->refused[i].step, r->refused[i].why);
+               (long long)r->refused[i].step, why.failed ? "?" : why.data);
+        pt_strbuf_deinit(&why);
+    }
 }
 
 static void say_found(const train_verb *v, const pt_run_restored *r, const pt_run_found *found)
@@ -230,6 +235,8 @@ static void say_found(const train_verb *v, const pt_run_restored *r, const pt_ru
     if (found->swept)
         pt_say("%lld leftover%s of a killed process removed\n", (long long)found->swept,
                found->swept == 1 ? "" : "s");
+    if (r->from_published)
+        pt_say("no checkpoint can be used, but model.tinygpt is whole: the run goes on from it\n");
     if (r->step < 0) pt_say("there is no checkpoint yet: the run begins at the start\n");
     else
         pt_say(r->step < v->args.train.steps ? "going on after step %lld\n"
@@ -336,6 +343,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     pt_dry_run plan = {v->device, &v->desc, v->trainer, .json = v->args.json,
                        .force_memory = v->args.force_memory};
     if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
+    if (s == PT_OK && v->args.previous) s = pt_resume_check_steps(&v->args, plan.done, err);
     if (s == PT_OK && v->args.dry_run) return pt_dry_run_print(&plan, err);
     if (s == PT_OK) s = pt_check_memory(&plan, err);
     if (s) return s;

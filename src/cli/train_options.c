@@ -241,13 +241,32 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     return PT_OK;
 }
 
+/* Of one sitting, not of the run; and --depth only chooses what is recorded one by one. */
+static const char *const not_recorded[] = {
+    "out",    "resume",       "config",         "json",  "quiet",  "dry-run",
+    "recipe", "force-memory", "no-tensorboard", "depth", "regime", NULL};
+
 pt_status pt_train_arguments_record(pt_train_arguments *a, const pt_json **out, pt_error *err)
 {
-    /* of this invocation, not of the run; and --depth only chooses what is recorded one by one */
-    static const char *const except[] = {
-        "out",    "resume",       "config",         "json",  "quiet",  "dry-run",
-        "recipe", "force-memory", "no-tensorboard", "depth", "regime", NULL};
-    return pt_options_record(&a->line, except, &a->arena, out, err);
+    return pt_options_record(&a->line, not_recorded, &a->arena, out, err);
+}
+
+/* Keys are written with _ or with -. */
+static bool is_key_of(const char *key, const char *name)
+{
+    while (*key && (*key == *name || (*key == '_' && *name == '-'))) key++, name++;
+    return !*key && !*name;
+}
+
+pt_status pt_train_arguments_check_record(const pt_json *record, const char *path, pt_error *err)
+{
+    for (const pt_json *m = record->child; m; m = m->next)
+        for (const char *const *name = not_recorded; *name; name++)
+            if (is_key_of(m->key, *name))
+                return pt_fail(err, PT_BAD_INPUT,
+                               "%s: its arguments hold '%s', which no run records: take it out",
+                               path, *name);
+    return PT_OK;
 }
 
 /* "tiny 70K, small 366K, …" */

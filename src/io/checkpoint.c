@@ -5,7 +5,8 @@
  *      (base/atomic_file: temporary file, fsync, rename, fsync of the folder).
  *  I2. manifest.json is written after the file it names, with the size and checksum read back from it, and it is
  *      replaced in one step. A folder without a manifest is no checkpoint; one whose manifest does not tell the
- *      truth is refused, with the reason, and the one before it is used.
+ *      truth is refused, with the reason, and the one before it is used. A sweep gives a folder that holds a whole
+ *      model of its step, and no manifest, one.
  *  I3. RUN/model.tinygpt changes only after the manifest exists, and in one step: it is always the model of a
  *      complete checkpoint.
  *  I4. Until then no file of another checkpoint is touched. A step that is saved again gets a second model file
@@ -22,6 +23,7 @@
 #include "io/note.h"
 
 #define VERSION 1
+#define ANY_STEP (-1)
 
 static const char *const model_names[] = {"model.tinygpt", "model-2.tinygpt"};
 
@@ -123,12 +125,14 @@ static void add_to_sum(void *ctx, const void *bytes, size_t n)
     sum->bytes += (int64_t)n;
 }
 
-/* Reads the file back, so the manifest states what is on disk. */
-static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
+/* Of the file `name` in a folder. Reads it back, so the manifest states what is on disk. */
+static pt_status write_manifest(const char *folder, int64_t step, const char *name, pt_error *err)
 {
     char path[PT_FS_PATH_MAX], crc[16];
     file_sum sum = {0};
-    pt_status s = pt_fs_stream(c->model, add_to_sum, &sum, err);
+    if (!pt_fs_join(path, sizeof path, folder, name))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    pt_status s = pt_fs_stream(path, add_to_sum, &sum, err);
     if (s) return s;
     pt_format(crc, sizeof crc, "%08x", sum.crc);
     pt_strbuf text = {0};
@@ -136,10 +140,10 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     pt_json_begin_object(&w, NULL);
     pt_json_string(&w, "format", manifest_kind.format);
     pt_json_i64(&w, "version", VERSION);
-    pt_json_i64(&w, "step", c->step);
+    pt_json_i64(&w, "step", step);
     pt_json_begin_array(&w, "files");
     pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "name", c->name);
+    pt_json_string(&w, "name", name);
     pt_json_i64(&w, "bytes", sum.bytes);
     pt_json_string(&w, "crc32c", crc);
     pt_json_end_object(&w);
@@ -147,7 +151,7 @@ static pt_status write_manifest(const pt_checkpoint *c, pt_error *err)
     pt_json_end_object(&w);
     pt_strbuf_putc(&text, '\n');
     if (text.failed) s = pt_fail(err, PT_NO_MEMORY, "no memory for a manifest");
-    if (s == PT_OK) s = pt_fs_path(path, c->folder, "manifest.json", err);
+    if (s == PT_OK) s = pt_fs_path(path, folder, "manifest.json", err);
     if (s == PT_OK) s = pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
     pt_strbuf_deinit(&text);
     return s;
@@ -194,7 +198,7 @@ static pt_status delete_ours(const char *folder, pt_error *err)
 }
 
 /* A folder without a manifest is no checkpoint and would only fill the disk; nor is a model that the manifest
- * does not name of any use. */
+ * does not name of any use, as long as the one that it names is there. */
 static void remove_useless(const char *folder)
 {
     char path[PT_FS_PATH_MAX];
@@ -204,7 +208,9 @@ static void remove_useless(const char *folder)
         delete_ours(folder, NULL);
         return;
     }
-    if (read_manifest(folder, &m, NULL)) return;
+    if (read_manifest(folder, &m, NULL) || !pt_fs_join(path, sizeof path, folder, m.name) ||
+        !pt_fs_exists(path))
+        return;
     for (int i = 0; i < 2; i++)
         if (model_names[i] != m.name && pt_fs_join(path, sizeof path, folder, model_names[i]))
             pt_fs_remove(path, NULL);
@@ -245,7 +251,7 @@ pt_status pt_checkpoint_commit(pt_checkpoint *c, pt_error *err)
 {
     pt_status s = pt_atomic_file_commit(c->file, err);
     c->file = NULL;
-    if (s == PT_OK) s = write_manifest(c, err);
+    if (s == PT_OK) s = write_manifest(c->folder, c->step, c->name, err);
     if (s == PT_OK) s = publish(c->run, c->model, err);
     remove_useless(c->folder);
     pt_free(c);
@@ -311,7 +317,7 @@ static pt_status open_model(pt_checkpoint_file *out, const char *path, int64_t s
     pt_status s = pt_file_view_open(&out->view, path, err);
     if (s == PT_OK) s = pt_tinygpt_open(&out->file, out->view.data, out->view.size, err);
     if (s == PT_OK) s = pt_tinygpt_verify(out->file, err);
-    if (s == PT_OK && pt_tinygpt_get(out->file)->step != step)
+    if (s == PT_OK && step != ANY_STEP && pt_tinygpt_get(out->file)->step != step)
         s = pt_fail(err, PT_CORRUPT, "it is of step %lld",
                     (long long)pt_tinygpt_get(out->file)->step);
     if (s) pt_checkpoint_close(out);
@@ -332,6 +338,16 @@ pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, in
     s = pt_fs_path(path, folder, m.name, err);
     if (s == PT_OK) s = check_bytes(path, &m, err);
     return s ? s : open_model(out, path, step, err);
+}
+
+pt_status pt_checkpoint_open_published(pt_checkpoint_file *out, const char *run_folder,
+                                       pt_error *err)
+{
+    char path[PATH_BYTES];
+    *out = (pt_checkpoint_file){0};
+    if (!pt_fs_join(path, sizeof path, run_folder, "model.tinygpt"))
+        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
+    return open_model(out, path, ANY_STEP, err);
 }
 
 void pt_checkpoint_close(pt_checkpoint_file *file)
@@ -407,6 +423,21 @@ static void note_temporary(void *ctx, const char *name, bool folder)
     if (!folder && name[0] == '.') *(bool *)ctx = true;
 }
 
+/* A model that is whole, without a manifest: the process was killed in between, or somebody deleted that. It
+ * is what a checkpoint is made of, so it becomes one. */
+static pt_status adopt(const char *folder, int64_t step, pt_error *err)
+{
+    char path[PATH_BYTES];
+    pt_checkpoint_file file = {0};
+    for (int i = 0; i < 2; i++) {
+        if (!pt_fs_join(path, sizeof path, folder, model_names[i])) continue;
+        pt_status s = open_model(&file, path, step, NULL);
+        pt_checkpoint_close(&file);
+        if (s == PT_OK) return write_manifest(folder, step, model_names[i], err);
+    }
+    return PT_OK;
+}
+
 static void sweep_step(void *ctx, const char *name, bool folder)
 {
     sweeping *w = ctx;
@@ -417,6 +448,8 @@ static void sweep_step(void *ctx, const char *name, bool folder)
     w->status = pt_fs_sweep(path, w->swept, w->err);
     if (w->status == PT_OK) w->status = pt_fs_list(path, note_temporary, &in_use, w->err);
     if (w->status || in_use) return;
+    if (!has_manifest(path)) w->status = adopt(path, step_of(name), w->err);
+    if (w->status) return;
     *w->swept += !has_manifest(path);
     remove_useless(path);
 }

@@ -41,6 +41,10 @@ typedef struct pt_checkpoint_file {
  * it: CORRUPT (damaged, or a part is missing), UNSUPPORTED (a newer version), IO; NO_MEMORY. */
 pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, int64_t step,
                              pt_error *err);
+/* The same for RUN/model.tinygpt, which is all that is left where the checkpoints were deleted. It has no manifest: its own
+ * checksum must do. Errors also: NOT_FOUND. */
+pt_status pt_checkpoint_open_published(pt_checkpoint_file *out, const char *run_folder,
+                                       pt_error *err);
 void pt_checkpoint_close(pt_checkpoint_file *file);
 
 /* ---- the best ---- */
@@ -62,7 +66,8 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, pt_error *er
  * again and nothing is lost of what might be a newer program's. */
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err);
 /* Removes what killed processes left in the run folder: temporary files, and folders that never became
- * checkpoints. Adds their number to *swept. */
+ * checkpoints. Adds their number to *swept. A folder that only lacks its manifest, and holds a whole model of its step,
+ * gets one: it is a checkpoint again. */
 pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *err);
 
 #endif

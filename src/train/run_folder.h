@@ -50,6 +50,7 @@ pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err);
 
 typedef struct pt_run_restored {
     int64_t step; /* of the checkpoint that was used; -1: there is none, the trainer is as it was */
+    bool from_published; /* no checkpoint could be used, but the run's model.tinygpt */
     int64_t n_refused; /* newer ones that could not be used; the first few of them: */
     struct {
         int64_t step;
@@ -59,7 +60,8 @@ typedef struct pt_run_restored {
 /* The trainer goes back to the newest checkpoint that is whole (pt_trainer_restore says when it may be asked
  * to). One that is damaged, lacks a part or is of a newer version is passed over, noted in the log as
  * `refused`, and set aside once an older one was good. Where all are refused it is an error with the
- * newest one's reason. */
+ * newest one's reason; but first RUN/model.tinygpt is tried, as where there is none: one that is there and cannot be used is
+ * an error too, so a run only begins anew where nothing was saved. */
 pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *restored,
                                 pt_error *err);
 /* The log's line on it, after pt_run_folder_begin. */

@@ -24,7 +24,12 @@ pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found
 
 pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err)
 {
+    pt_checkpoint_file file;
     pt_status s = pt_checkpoint_before(path, INT64_MAX, step, err);
+    if (s == PT_OK && *step < 0 && pt_checkpoint_open_published(&file, path, NULL) == PT_OK) {
+        *step = pt_tinygpt_get(file.file)->step;
+        pt_checkpoint_close(&file);
+    }
     *step = pt_max_i64(0, *step);
     return s;
 }
@@ -75,6 +80,32 @@ static void recall_best(pt_run_folder *run, int64_t step)
         run->best_step = -1;
 }
 
+/* Where no checkpoint can be used, RUN/model.tinygpt may be whole: the newest one's file under its second name. One that is
+ * there and cannot be used is no reason to begin anew over it. */
+static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *r,
+                                   pt_error *err)
+{
+    char path[PATH_BYTES];
+    pt_checkpoint_file file;
+    pt_fs_join(path, sizeof path, run->path, "model.tinygpt");
+    if (!pt_fs_exists(path) && !pt_fs_is_link(path)) return PT_OK;
+    pt_status s = pt_checkpoint_open_published(&file, run->path, err);
+    if (s == PT_OK) {
+        s = pt_trainer_restore(trainer, file.file, err);
+        pt_checkpoint_close(&file);
+    }
+    if (s) {
+        pt_error_prefix(err, "%s has no checkpoint, and its model.tinygpt cannot be gone on from",
+                        run->path);
+        return s;
+    }
+    r->step = pt_trainer_step(trainer);
+    r->from_published = true;
+    recall_best(run, r->step);
+    run->saved_step = -1; /* its step has no checkpoint */
+    return r->n_refused ? set_aside_after(run, -1, err) : PT_OK;
+}
+
 pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *r,
                                 pt_error *err)
 {
@@ -100,7 +131,9 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
         s = note_refused(run, step, &why, r, err);
         if (s) return s;
     }
-    if (!r->n_refused) return PT_OK;
+    pt_error why = {0};
+    pt_status s = restore_published(run, trainer, r, r->n_refused ? &why : err);
+    if (!r->n_refused || r->step >= 0) return s;
     return pt_fail(err, first.status, "no checkpoint of %s can be used; the newest, step %lld: %s",
                    run->path, (long long)r->refused[0].step, first.message);
 }

@@ -119,6 +119,7 @@ static const pt_json *own_header(const pt_trainer *t, pt_arena *arena)
         pt_json_i64(&w, "decaySteps", t->schedule.decay);
         pt_json_string(&w, "decayShape", pt_decay_shape_name(t->schedule.shape));
     }
+    pt_trainer_write_settings(t, &w);
     pt_trainer_write_spikes(t, &w);
     pt_json_i64(&w, "nextSample", pt_trainer_first_sample(t, t->step + 1, 0));
     bool over = t->step >= t->options.steps && !looks(t) && !t->stopping && !t->failure.status;

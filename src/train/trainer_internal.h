@@ -27,6 +27,7 @@ enum { DUE_SAVE = 1, DUE_EVALUATE = 2, DUE_SAMPLE = 4 };
 
 /* In the header's "posttrain" object, beside what is documented in docs/FORMATS.md. */
 #define PT_HEADER_RECENT "recentLosses" /* of the last RECENT steps, the newest last */
+#define PT_HEADER_SETTINGS "settings"   /* what the curve follows from, by name, as numbers */
 #define PT_HEADER_FINISHED "finished"   /* the run's last file: nothing is due after it */
 
 #define MAX_HISTORY 512
@@ -119,6 +120,11 @@ pt_status pt_trainer_roll_back(pt_trainer *t, pt_error *err);
 /* The members of the header's "posttrain" object on spikes; read when t->step is the file's. */
 void pt_trainer_write_spikes(const pt_trainer *t, pt_json_writer *w);
 void pt_trainer_read_spikes(pt_trainer *t, const pt_json *posttrain);
+
+/* The member PT_HEADER_SETTINGS of the header's "posttrain" object, and whether it is ours: BAD_INPUT names the first that
+ * differs, with both values. A file from before there were any passes. */
+void pt_trainer_write_settings(const pt_trainer *t, pt_json_writer *w);
+pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrain, pt_error *err);
 
 /* What is due after `step`: DUE_ flags. */
 int pt_trainer_due_at(const pt_trainer *t, int64_t step);

@@ -31,7 +31,7 @@ static pt_status check_shape(const pt_trainer *t, const pt_tinygpt_info *info, p
     return PT_OK;
 }
 
-/* That the file was made by a run with our seed and our samples per step. */
+/* That the file was made by a run with our seed, samples per step, shape and settings. */
 static pt_status check_run(const pt_trainer *t, const pt_tinygpt_info *info, pt_error *err)
 {
     const pt_json *config = pt_json_get(info->header, "config");
@@ -49,7 +49,8 @@ static pt_status check_run(const pt_trainer *t, const pt_tinygpt_info *info, pt_
         return pt_fail(err, PT_BAD_INPUT,
                        "its step %lld had seen %lld samples, the run's batches make it %lld",
                        (long long)info->step, (long long)next, (long long)want);
-    return check_shape(t, info, err);
+    pt_status s = check_shape(t, info, err);
+    return s ? s : pt_trainer_check_settings(t, pt_json_get(info->header, "posttrain"), err);
 }
 
 /* One {step, train, val}; a missing or null number is NaN. */

@@ -200,6 +200,18 @@ TEST(a_file_of_another_run_is_refused)
     desc.options.batch = 4;
     check_refuses(file, &desc, "had seen 30 samples, the run's batches make it 40");
     desc = small_run();
+    desc.options.lr = 6e-3;
+    check_refuses(file, &desc, "its lr is 0.005, the run's is 0.006");
+    desc = small_run();
+    desc.options.warmup = 3;
+    check_refuses(file, &desc, "its warmup is 0, the run's is 3");
+    desc = small_run();
+    desc.config.dropout = 0.1;
+    check_refuses(file, &desc, "its dropout is 0.2, the run's is 0.1");
+    desc = small_run();
+    desc.options.schedule = PT_SCHEDULE_COSINE;
+    check_refuses(file, &desc, "its schedule is");
+    desc = small_run();
     desc.config.n_layers = 3;
     check_refuses(file, &desc, "layers 2, the run's is 3");
     desc = small_run();
@@ -207,6 +219,28 @@ TEST(a_file_of_another_run_is_refused)
     check_refuses(file, &desc, "context 8, the run's is 16");
     pt_tinygpt_close(file);
     close_run(&part);
+}
+
+/* Under a constant rate a run may be made longer; under a falling one that would change every step. */
+TEST(the_number_of_steps_counts_where_the_rate_falls)
+{
+    for (int falling = 0; falling < 2; falling++) {
+        outcome part, o;
+        pt_trainer_desc desc = small_run();
+        if (falling) desc.options.schedule = PT_SCHEDULE_COSINE;
+        open_run(&part, desc);
+        run_until(&part, 5);
+        pt_trainer_stop(part.trainer);
+        finish(&part);
+        pt_tinygpt *file = open_file(&part);
+        desc.options.steps = 20;
+        open_run(&o, desc);
+        CHECK_INT(pt_trainer_restore(o.trainer, file, &err), falling ? PT_BAD_INPUT : PT_OK);
+        CHECK(!falling || strstr(err.message, "its steps is 14, the run's is 20"));
+        pt_tinygpt_close(file);
+        close_run(&part);
+        close_run(&o);
+    }
 }
 
 TEST(a_failing_allocation_is_reported)
