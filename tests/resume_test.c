@@ -50,11 +50,16 @@ TEST(a_constant_run_is_extended_and_is_the_longer_run)
     result *r = RUN("train", "--resume", kept("run"), "--steps", "20");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "going on after step 10"));
+    CHECK(strstr(r->error, "parameters ("));
+    const char *saved =
+        strstr(r->error, "step 20  saved\n"); /* twice, which is nobody's business */
+    CHECK(saved && !strstr(saved + 1, "step 20  saved\n"));
     CHECK(log_says("\"type\":\"resumed\",\"step\":10,\"checkpoint\":true"));
     CHECK(log_says("\"total_steps\":20"));
     r = RUN("train", "--resume", kept("run"), "--json"); /* run.json was told */
     CHECK_INT(r->code, 0);
-    CHECK(strstr(r->error, "at step 20: no step is left to do"));
+    CHECK(strstr(r->error, "at step 20: no step is left to do; --steps N trains on\n"));
+    CHECK(!strstr(r->error, "parameters (")); /* it begins nothing */
     CHECK(strstr(r->out, "\"step\":20,"));
     CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "20", "--out", kept("whole"), "--quiet")->code,
               0);
