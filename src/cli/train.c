@@ -25,6 +25,7 @@ typedef struct train_verb {
     pt_run_events *events; /* NULL: --no-tensorboard */
     pt_report_live report;
     pt_progress progress;
+    double saved_at;    /* clock seconds: the newest checkpoint, or the start of the loop */
     bool spike_stopped; /* --on-spike stop, or too many rollbacks, ended the run */
 } train_verb;
 
@@ -126,6 +127,7 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
 {
     train_verb *v = ctx;
     pt_status s = pt_run_folder_save_end(v->run, step, failed, err);
+    v->saved_at = pt_clock_seconds();
     if (s == PT_OK && !failed) pt_progress_saved(&v->progress, step);
     return s;
 }
@@ -297,13 +299,27 @@ static void greet(const train_verb *v)
     pt_say("%s (%s, %d threads), %s planned, run folder %s\n", v->device->name, v->device->detail,
            pt_pool_threads(pt_device_pool(v->device)),
            pt_megabytes(pt_plan_total_bytes(pt_trainer_plan(v->trainer)), memory), v->args.out);
+    if (!t->save_every && v->args.save_minutes <= 0)
+        pt_say("nothing is saved before the end: a kill would lose all (--save-minutes, "
+               "--save-every)\n");
+}
+
+/* By time, so that a kill costs no more than that. The weights do not depend on when it happens. */
+static void request_save(train_verb *v)
+{
+    double now = pt_clock_seconds();
+    if (v->args.save_minutes <= 0 || now - v->saved_at < 60 * v->args.save_minutes) return;
+    v->saved_at = now;
+    pt_trainer_request_save(v->trainer);
 }
 
 static pt_status loop(train_verb *v, pt_error *err)
 {
     pt_status s = PT_PENDING;
+    v->saved_at = pt_clock_seconds();
     while (s == PT_PENDING) {
         if (interrupts) pt_trainer_stop(v->trainer);
+        else request_save(v);
         s = pt_trainer_poll(v->trainer, err);
     }
     pt_progress_end(&v->progress);
@@ -436,6 +452,9 @@ const pt_verb pt_verb_train = {
               "once, and what is not saved is lost. A loss or gradient that is not finite never "
               "reaches the "
               "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
+              "A checkpoint is made every 10 minutes (--save-minutes), every N steps where "
+              "--save-every says so, and at the end: a kill costs what came after the newest. No "
+              "number depends on when.\n\n"
               "A value is taken from the command line, else from the file given with --config, "
               "else from the preset, else from the default.\n",
     .files = "DIR/run.json: What was run: command, model, options, text, machine.\n"
