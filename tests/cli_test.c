@@ -289,8 +289,32 @@ static void check_interrupt(int number, int code)
     kill(pid, number);
     result *r = wait_for(pid);
     check_refused(r, code, "saved");
+    CHECK(strstr(r->error, "stopping: the step under way is dropped"));
+    CHECK(strstr(r->error, "go on with: posttrain train --resume /"));
     CHECK(pt_fs_size(in_folder("run/model.tinygpt")) > 12 * 70464);
     CHECK_INT(RUN("inspect", kept("run/model.tinygpt"))->code, 0);
+}
+
+/* Both arrive before the loop can look: who answers is the handler. */
+TEST(a_second_signal_ends_at_once_and_says_so)
+{
+    fresh_folder();
+    pid_t pid = start((const char *const[]){"train", "--preset", "tiny", "--corpus", text_file(),
+                                            "--steps", "1000000", "--out", kept("run"), NULL});
+    char log[4096] = "";
+    for (int i = 0; i < 2000 && !strstr(log, "\"type\":\"step\""); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        read_whole(in_folder("run/log.jsonl"), log, sizeof log);
+    }
+    kill(pid, SIGSTOP);
+    kill(pid, SIGHUP);
+    kill(pid, SIGINT);
+    kill(pid, SIGCONT);
+    result *r = wait_for(pid);
+    CHECK(r->code == 130 || r->code == 129);
+    const char *first = strstr(r->error, "stopping: the step under way is dropped");
+    CHECK(first && strstr(first, "stopped at once; --resume goes on"));
+    CHECK(!pt_fs_exists(in_folder("run/model.tinygpt")));
 }
 
 TEST(an_interrupt_saves_and_exits_130) { check_interrupt(SIGINT, 130); }

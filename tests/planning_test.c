@@ -367,6 +367,8 @@ TEST(a_spike_stops_a_run_which_can_go_on_without_the_step)
     const char *run = kept("run");
     result *r = train_odd(run, "stop", "400");
     check_refused(r, 9, "is a spike");
+    CHECK(strstr(r->error, "go on with: posttrain train --resume /"));
+    CHECK(strstr(r->error, "--on-spike skip\nposttrain: "));
     read_log(run, &f);
     CHECK(f.spikes == 1 && f.marked == 1 && f.last_step < 400);
     CHECK_STR(f.did, "stop");

@@ -1,6 +1,7 @@
 /* posttrain train --resume, end to end: what goes on, what may be changed on the way, and what is refused. That the bits
  * are the same is tested in tests/fault/.
  * SPDX-License-Identifier: MIT */
+#include "io/checkpoint.h"
 #include "program.h"
 
 static pt_error err;
@@ -50,15 +51,46 @@ TEST(a_constant_run_is_extended_and_is_the_longer_run)
     result *r = RUN("train", "--resume", kept("run"), "--steps", "20");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "going on after step 10"));
+    CHECK(strstr(r->error, "parameters ("));
+    const char *saved =
+        strstr(r->error, "step 20  saved\n"); /* twice, which is nobody's business */
+    CHECK(saved && !strstr(saved + 1, "step 20  saved\n"));
     CHECK(log_says("\"type\":\"resumed\",\"step\":10,\"checkpoint\":true"));
     CHECK(log_says("\"total_steps\":20"));
     r = RUN("train", "--resume", kept("run"), "--json"); /* run.json was told */
     CHECK_INT(r->code, 0);
-    CHECK(strstr(r->error, "at step 20: no step is left to do"));
+    CHECK(strstr(r->error, "at step 20: no step is left to do; --steps N trains on\n"));
+    CHECK(!strstr(r->error, "parameters (")); /* it begins nothing */
     CHECK(strstr(r->out, "\"step\":20,"));
     CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "20", "--out", kept("whole"), "--quiet")->code,
               0);
     CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("whole/model.tinygpt")));
+}
+
+/* Every few milliseconds, or never: the same curve. Whether it happens may change when the run goes on. */
+TEST(saving_by_time_changes_no_bit)
+{
+    fresh_folder();
+    result *r = RUN("train", "--corpus", text_file(), "--preset", "tiny", "--batch", "4", "--steps",
+                    "30", "--keep", "0", "--save-minutes", "0.00005", "--out", kept("run"));
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "  saved\n") < strstr(r->error, "step 30  saved\n"));
+    CHECK(!strstr(r->error, "nothing is saved before the end"));
+    int64_t before = -1;
+    CHECK_OK(pt_checkpoint_before(kept("run"), 30, &before, &err), err);
+    CHECK(before > 0);
+    r = RUN("train", "--corpus", text_file(), "--preset", "tiny", "--batch", "4", "--steps", "20",
+            "--save-minutes", "0", "--out", kept("never"));
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "nothing is saved before the end"));
+    CHECK_OK(pt_checkpoint_before(kept("never"), 20, &before, &err), err);
+    CHECK_INT(before, -1);
+    r = RUN("train", "--resume", kept("never"), "--steps", "30", "--save-minutes", "0.00005",
+            "--quiet");
+    CHECK_INT(r->code, 0);
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("never/model.tinygpt")));
+    check_refused(RUN("train", "--resume", kept("run"), "--save-minutes", "-1"), 2,
+                  "--save-minutes is -1, it must be 0 (off)");
 }
 
 TEST(what_contradicts_the_run_is_refused_with_both_values)

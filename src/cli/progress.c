@@ -17,6 +17,7 @@ pt_progress pt_progress_begin(const pt_train_options *o, bool quiet)
                          .terminal = terminal,
                          .color = terminal && !pt_platform_env("NO_COLOR"),
                          .steps = o->steps,
+                         .saved_step = -1,
                          .prompt = o->sample_prompt ? o->sample_prompt : "",
                          .pace = pace};
 }
@@ -84,15 +85,16 @@ void pt_progress_spiked(pt_progress *p, const pt_spike_report *r)
 {
     static const char *const done[] = {
         [PT_SPIKE_OFF] = "",
-        [PT_SPIKE_WARN] = "noted; --on-spike says what else to do",
+        [PT_SPIKE_WARN] = "noted; --on-spike skip|stop|rollback would act",
         [PT_SPIKE_SKIP] = "this step is left out",
         [PT_SPIKE_STOP] = "the run ends",
         [PT_SPIKE_ROLLBACK] = "back to the newest checkpoint, with half the learning rate",
     };
+    p->saved_step = -1; /* after a rollback a step is saved anew */
     if (p->quiet) return;
     clear_line(p);
     if (r->bad) pt_say("step %lld  not finite: %s; ", (long long)r->step, r->bad);
-    else pt_say("step %lld  loss spike: %.4f, above %.4f; ", (long long)r->step, r->loss, r->limit);
+    else pt_say("step %lld  loss spike: %.4g, above %.4g; ", (long long)r->step, r->loss, r->limit);
     pt_say("%s\n", done[r->did]);
 }
 
@@ -122,7 +124,8 @@ void pt_progress_sampled(pt_progress *p, int64_t step, const char *bytes, int64_
 
 void pt_progress_saved(pt_progress *p, int64_t step)
 {
-    if (p->quiet) return;
+    if (p->quiet || p->saved_step == step) return;
+    p->saved_step = step;
     clear_line(p);
     pt_say("step %lld  saved\n", (long long)step);
 }

@@ -11,7 +11,8 @@ typedef struct pt_progress {
     bool terminal; /* one line that is rewritten */
     bool color;
     int64_t steps;
-    double shown; /* seconds, when a step was shown last; 0 = never */
+    int64_t saved_step; /* told last; the last step is saved again after its evaluation. -1: none */
+    double shown;       /* seconds, when a step was shown last; 0 = never */
     pt_pace pace;
     bool line_open;     /* a rewritten line is on the screen */
     const char *prompt; /* of the samples */

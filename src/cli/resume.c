@@ -7,9 +7,8 @@
 /* What may change without a change of the curve: how it is computed, looked at and kept; and the path of the
  * corpus, whose bytes are compared instead. And what to do about a spike, which is how a run goes on that ended at one. */
 static const char *const may_change[] = {
-    "corpus",     "threads",       "isa",    "recompute", "eval-every", "sample-every",
-    "save-every", "sample-tokens", "prompt", "keep",      "steps",      "on-spike",
-    NULL};
+    "corpus",        "threads", "isa",  "recompute", "eval-every", "sample-every", "save-every",
+    "sample-tokens", "prompt",  "keep", "steps",     "on-spike",   "save-minutes", NULL};
 
 static bool may(const char *name)
 {

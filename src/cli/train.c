@@ -1,4 +1,5 @@
 /* posttrain train: a model from scratch, from a text. SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,15 +25,31 @@ typedef struct train_verb {
     pt_run_events *events; /* NULL: --no-tensorboard */
     pt_report_live report;
     pt_progress progress;
+    double saved_at;    /* clock seconds: the newest checkpoint, or the start of the loop */
+    bool spike_stopped; /* --on-spike stop, or too many rollbacks, ended the run */
 } train_verb;
 
 static volatile sig_atomic_t interrupts, interrupt_signal;
+static volatile sig_atomic_t line_may_be_open; /* stderr is a terminal: a new line comes first */
 
-/* The first signal asks for a clean end; the second one ends at once. */
+#define STOPPING                                                                               \
+    "\nstopping: the step under way is dropped, then everything is saved; once more stops at " \
+    "once and loses what is not saved\n"
+#define STOPPED "\nstopped at once; --resume goes on from the newest checkpoint\n"
+
+/* The first signal asks for a clean end; the second one ends at once. It is answered here, as the loop may be
+ * minutes away from looking: who hears nothing asks again, and loses what the first would have saved. */
 static void on_signal(int number)
 {
+    int was = errno;
+    bool first = ++interrupts == 1;
+    const char *words = first ? STOPPING : STOPPED;
+    size_t length = first ? sizeof STOPPING - 1 : sizeof STOPPED - 1, skip = !line_may_be_open;
     interrupt_signal = number;
-    if (++interrupts > 1) _exit(128 + number);
+    ssize_t written = write(STDERR_FILENO, words + skip, length - skip);
+    (void)written; /* nobody may be reading */
+    if (!first) _exit(128 + number);
+    errno = was;
 }
 
 /* What the caller told us to ignore (nohup) stays ignored. */
@@ -41,6 +58,7 @@ static void catch_signals(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
     sigemptyset(&action.sa_mask);
+    line_may_be_open = isatty(STDERR_FILENO) != 0;
     for (int i = 0; i < 3; i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
@@ -71,6 +89,7 @@ static pt_status on_spiked(void *ctx, const pt_spike_report *report, pt_error *e
 {
     train_verb *v = ctx;
     pt_progress_spiked(&v->progress, report);
+    v->spike_stopped = report->did == PT_SPIKE_STOP;
     return pt_run_folder_spiked(v->run, report, err);
 }
 
@@ -108,6 +127,7 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
 {
     train_verb *v = ctx;
     pt_status s = pt_run_folder_save_end(v->run, step, failed, err);
+    v->saved_at = pt_clock_seconds();
     if (s == PT_OK && !failed) pt_progress_saved(&v->progress, step);
     return s;
 }
@@ -238,10 +258,11 @@ static void say_found(const train_verb *v, const pt_run_restored *r, const pt_ru
     if (r->from_published)
         pt_say("no checkpoint can be used, but model.tinygpt is whole: the run goes on from it\n");
     if (r->step < 0) pt_say("there is no checkpoint yet: the run begins at the start\n");
+    else if (r->step < v->args.train.steps)
+        pt_say("going on after step %lld\n", (long long)r->step);
     else
-        pt_say(r->step < v->args.train.steps ? "going on after step %lld\n"
-                                             : "the run is at step %lld: no step is left to do\n",
-               (long long)r->step);
+        pt_say("the run is at step %lld: no step is left to do%s\n", (long long)r->step,
+               v->args.train.schedule == PT_SCHEDULE_CONSTANT ? "; --steps N trains on" : "");
 }
 
 static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
@@ -285,19 +306,27 @@ static void greet(const train_verb *v)
     pt_say("%s (%s, %d threads), %s planned, run folder %s\n", v->device->name, v->device->detail,
            pt_pool_threads(pt_device_pool(v->device)),
            pt_megabytes(pt_plan_total_bytes(pt_trainer_plan(v->trainer)), memory), v->args.out);
+    if (!t->save_every && v->args.save_minutes <= 0)
+        pt_say("nothing is saved before the end: a kill would lose all (--save-minutes, "
+               "--save-every)\n");
+}
+
+/* By time, so that a kill costs no more than that. The weights do not depend on when it happens. */
+static void request_save(train_verb *v)
+{
+    double now = pt_clock_seconds();
+    if (v->args.save_minutes <= 0 || now - v->saved_at < 60 * v->args.save_minutes) return;
+    v->saved_at = now;
+    pt_trainer_request_save(v->trainer);
 }
 
 static pt_status loop(train_verb *v, pt_error *err)
 {
     pt_status s = PT_PENDING;
-    bool told = false;
+    v->saved_at = pt_clock_seconds();
     while (s == PT_PENDING) {
-        if (interrupts && !told) {
-            told = true;
-            pt_trainer_stop(v->trainer);
-            pt_progress_end(&v->progress);
-            pt_say("stopping after this micro-batch; once more to stop at once\n");
-        }
+        if (interrupts) pt_trainer_stop(v->trainer);
+        else request_save(v);
         s = pt_trainer_poll(v->trainer, err);
     }
     pt_progress_end(&v->progress);
@@ -336,6 +365,21 @@ static void say_done(const train_verb *v)
                v->args.out, (long long)best);
 }
 
+/* Where the run can go on as it is. After a loss that was not finite it would come to the same again. */
+static void say_how_to_go_on(const train_verb *v, pt_status s)
+{
+    pt_strbuf command = {0};
+    bool can = s == PT_IO || s == PT_NO_MEMORY || (s == PT_DIVERGED && v->spike_stopped) ||
+               (s && s == interruption());
+    if (!can || v->args.quiet) return;
+    pt_strbuf_puts(&command, "go on with: posttrain train --resume");
+    put_word(&command, v->args.out);
+    if (s == PT_DIVERGED) pt_strbuf_puts(&command, " --on-spike skip");
+    pt_strbuf_putc(&command, '\n');
+    pt_say_strbuf(&command);
+    pt_strbuf_deinit(&command);
+}
+
 static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 {
     pt_status s = prepare(v, err);
@@ -354,7 +398,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     pt_strbuf_deinit(&command);
     if (s == PT_OK) s = open_events(v, err);
     if (s) return s;
-    if (!v->args.quiet) greet(v);
+    if (!v->args.quiet && pt_trainer_step(v->trainer) < v->args.train.steps) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
     s = loop(v, err);
     pt_status stopped = interruption();
@@ -366,6 +410,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
         pt_say("no report: %s\n", no_report.message);
     if (s == PT_OK) s = end;
     if (s == PT_OK && v->args.json) s = print_result(v, err);
+    say_how_to_go_on(v, s ? s : stopped);
     if (s == PT_OK && stopped)
         return pt_fail(err, stopped, "stopped by a signal; what was trained is saved");
     if (s == PT_OK && !v->args.quiet) say_done(v);
@@ -412,8 +457,12 @@ const pt_verb pt_verb_train = {
               "5.55. In the progress line, trend is the loss smoothed over about 20 steps.\n\n"
               "An interrupt (Ctrl-C) ends the run after the micro-batch under way: a step that is "
               "not done is dropped, and what was done before it is saved. A second one ends it at "
-              "once. A loss or gradient that is not finite never reaches the "
+              "once, and what is not saved is lost. A loss or gradient that is not finite never "
+              "reaches the "
               "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
+              "A checkpoint is made every 10 minutes (--save-minutes), every N steps where "
+              "--save-every says so, and at the end: a kill costs what came after the newest. No "
+              "number depends on when.\n\n"
               "A value is taken from the command line, else from the file given with --config, "
               "else from the preset, else from the default.\n",
     .files = "DIR/run.json: What was run: command, model, options, text, machine.\n"

@@ -42,6 +42,8 @@ static void add_job(pt_train_arguments *a)
          "let the model write every N steps; 0 = never", NULL, false},
         {"save-every", PT_OPTION_COUNT, &t->save_every, "N",
          "save the model every N steps; 0 = at the end", NULL, false},
+        {"save-minutes", PT_OPTION_REAL, &a->save_minutes, "X",
+         "save the model every X minutes; 0 = off", NULL, false},
         {"keep", PT_OPTION_COUNT, &a->keep, "N", "checkpoints to keep, beside the best; 0 = all",
          NULL, false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
@@ -139,6 +141,7 @@ void pt_train_arguments_init(pt_train_arguments *a)
                               .recompute = "none",
                               .dtype = "f32",
                               .keep = PT_RUN_KEEP,
+                              .save_minutes = 10,
                               .train = pt_train_defaults()};
     a->line.options = a->options;
     add_job(a);
@@ -236,6 +239,9 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     if (a->keep < 0)
         return pt_fail(err, PT_BAD_INPUT, "--keep is %lld, it must be 0 (all) or more",
                        (long long)a->keep);
+    if (!(a->save_minutes >= 0 && a->save_minutes <= 1e6))
+        return pt_fail(err, PT_BAD_INPUT, "--save-minutes is %g, it must be 0 (off) to 1e6",
+                       a->save_minutes);
     if (!a->out && !a->dry_run)
         return pt_fail(err, PT_BAD_INPUT, "where to? give --out DIR for the run");
     return PT_OK;

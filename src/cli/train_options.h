@@ -27,7 +27,8 @@ typedef struct pt_train_arguments {
     pt_corpus_choice corpus;
     int64_t depth; /* 0 = not given */
     pt_depth_choice wanted;
-    int64_t keep; /* checkpoints */
+    int64_t keep;        /* checkpoints */
+    double save_minutes; /* between two savings; 0 = off */
     bool json, dry_run, recipe, force_memory, quiet, no_tensorboard;
     pt_model_config model;
     pt_train_options train;

@@ -343,11 +343,10 @@ pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, in
 pt_status pt_checkpoint_open_published(pt_checkpoint_file *out, const char *run_folder,
                                        pt_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     *out = (pt_checkpoint_file){0};
-    if (!pt_fs_join(path, sizeof path, run_folder, "model.tinygpt"))
-        return pt_fail(err, PT_BAD_INPUT, "the run folder's path is too long");
-    return open_model(out, path, ANY_STEP, err);
+    pt_status s = pt_fs_path(path, run_folder, "model.tinygpt", err);
+    return s ? s : open_model(out, path, ANY_STEP, err);
 }
 
 void pt_checkpoint_close(pt_checkpoint_file *file)
@@ -427,7 +426,7 @@ static void note_temporary(void *ctx, const char *name, bool folder)
  * is what a checkpoint is made of, so it becomes one. */
 static pt_status adopt(const char *folder, int64_t step, pt_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     pt_checkpoint_file file = {0};
     for (int i = 0; i < 2; i++) {
         if (!pt_fs_join(path, sizeof path, folder, model_names[i])) continue;

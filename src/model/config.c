@@ -5,7 +5,7 @@ void pt_model_config_complete(pt_model_config *c)
 {
     if (!c->n_kv_heads) c->n_kv_heads = c->n_heads;
     if (!c->d_head && c->n_heads > 0) c->d_head = c->d_model / c->n_heads;
-    if (!c->d_mlp && c->d_model < INT64_MAX / 4) c->d_mlp = 4 * c->d_model;
+    if (!c->d_mlp && c->d_model > 0 && c->d_model < INT64_MAX / 4) c->d_mlp = 4 * c->d_model;
     if (!c->vocab) c->vocab = 256;
     if (c->norm_eps <= 0) c->norm_eps = 1e-5;
     if (c->rope_theta <= 0) c->rope_theta = 10000;

@@ -27,6 +27,20 @@ static const expected table[] = {
 };
 #define N_TABLE (sizeof table / sizeof table[0])
 
+/* With the checks on, a product that leaves the range would end the program. */
+TEST(widths_at_the_ends_of_the_range_are_refused_by_name)
+{
+    static const int64_t widths[] = {INT64_MIN, INT64_C(-4000000000000000000), -1, 0, INT64_MAX};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        pt_error err = {0};
+        pt_model_config c = {.n_layers = 1, .d_model = widths[i], .n_heads = 1, .ctx = 8};
+        pt_model_config_complete(&c);
+        CHECK(c.d_mlp == 0);
+        CHECK_INT(pt_model_config_check(&c, &err), PT_BAD_INPUT);
+        CHECK(strstr(err.message, "d_model is "));
+    }
+}
+
 TEST(presets_are_the_table)
 {
     pt_error err = {0};

@@ -249,6 +249,7 @@ pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *d,
     pt_strbuf_deinit(&text);
     if (s) return s;
     run->wrote_json = !d->previous;
+    run->save_every = options->save_every;
     pt_json_writer w = pt_run_begin_line(run, "meta");
     write_meta(&w, d, config, options, n_params);
     return pt_run_end_line(run, &w, err);

@@ -85,7 +85,7 @@ static void recall_best(pt_run_folder *run, int64_t step)
 static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *r,
                                    pt_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     pt_checkpoint_file file;
     pt_fs_join(path, sizeof path, run->path, "model.tinygpt");
     if (!pt_fs_exists(path) && !pt_fs_is_link(path)) return PT_OK;

@@ -11,8 +11,9 @@
  * with a check after each launch, and the run fails with PT_DIVERGED naming the first bad tensor.
  *
  * A step whose loss is a spike (train/spikes.h) is told; with on_spike skip, stop or rollback it never reaches the
- * weights either. Stop ends the run with PT_DIVERGED and the weights of the step before. Rollback goes back to the newest
- * checkpoint, also from a step that was not finite, and halves the learning rate; after PT_MAX_ROLLBACKS it stops.
+ * weights either. Stop ends the run with PT_DIVERGED and the weights of the step before. Rollback goes back to a
+ * checkpoint, also from a step that was not finite, and halves the learning rate; when the step that it was for spikes
+ * again, that step is left out. After PT_MAX_ROLLBACKS the next step that goes bad ends the run.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_TRAIN_TRAINER_H
 #define PT_TRAIN_TRAINER_H
@@ -48,8 +49,9 @@ typedef struct pt_train_events {
     pt_status (*step)(void *ctx, const pt_step_report *report, pt_error *err);
     /* After the step's own report: its loss is a spike. Or it was not finite and the run goes back. */
     pt_status (*spiked)(void *ctx, const pt_spike_report *report, pt_error *err);
-    /* To be answered with pt_trainer_restore of the newest checkpoint before step `from`; the learning rate is then
-     * lr_scale times the schedule's. NULL: rollback is stop. */
+    /* To be answered with pt_trainer_restore of a checkpoint before step `from`; the learning rate is then lr_scale
+     * times the schedule's. Which one must follow from the options alone, not from when a checkpoint happened to be
+     * asked for. NULL: rollback is stop. */
     pt_status (*roll_back)(void *ctx, int64_t from, double lr_scale, pt_error *err);
     pt_status (*evaluated)(void *ctx, int64_t step, double val_loss, pt_error *err);
     pt_status (*sampled)(void *ctx, int64_t step, const char *bytes, int64_t n, pt_error *err);

@@ -70,6 +70,7 @@ struct pt_trainer {
     int64_t n_spikes; /* of this run */
     double lr_scale;  /* of the schedule's rate: halved with every rollback */
     int64_t rollbacks;
+    int64_t went_bad[PT_MAX_ROLLBACKS]; /* the steps they were for: a spike there is left out */
     pt_error failure;   /* what the run ends with once the last good weights are saved */
     int64_t saved_step; /* -1: none yet */
     pt_download download;
