@@ -29,8 +29,8 @@ void pt_train_arguments_init(pt_train_arguments *a)
          false},
         {"depth", PT_OPTION_COUNT, &a->depth, "N",
          "instead of a preset: N layers, and a recipe for all else", "none", false},
-        {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
-        {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
+        {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "the preset's", false},
+        {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "the preset's", false},
         {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", NULL, false},
         {"lr", PT_OPTION_REAL, &t->lr, "X", "learning rate", NULL, false},
         {"seed", PT_OPTION_SEED, &t->seed, "K", "seeds weights, order of data, samples", NULL,
@@ -91,11 +91,11 @@ void pt_train_arguments_init(pt_train_arguments *a)
         {"sample-tokens", PT_OPTION_COUNT, &t->sample_tokens, "N", "tokens of a sample", NULL,
          false},
         {"", PT_OPTION_HEADING, NULL, NULL, "Shape (instead of the preset's):", NULL, false},
-        {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "preset", false},
-        {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "preset", false},
-        {"heads", PT_OPTION_COUNT, &m->n_heads, "H", "attention heads", "preset", false},
+        {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "the preset's", false},
+        {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "the preset's", false},
+        {"heads", PT_OPTION_COUNT, &m->n_heads, "H", "attention heads", "the preset's", false},
         {"d-mlp", PT_OPTION_COUNT, &m->d_mlp, "F", "hidden width", "4 C", false},
-        {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", "preset", false},
+        {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", "the preset's", false},
     };
     _Static_assert(sizeof table <= sizeof a->options, "PT_TRAIN_MAX_OPTIONS is too small");
     memcpy(a->options, table, sizeof table);
