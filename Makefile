@@ -256,8 +256,24 @@ VERBS = $(shell $(HELPER) help --names)
 COMPLETIONS := bash-completion/completions/posttrain zsh/site-functions/_posttrain \
                fish/vendor_completions.d/posttrain.fish
 
-.PHONY: install uninstall manuals
-manuals: $(BUILD)/posttrain # the manual pages, the completions and the pkg-config file, in $(BUILD)/share
+# Looked at before any of them stands in a command.
+define INSTALL_DIR_LINES
+DESTDIR=$(DESTDIR)
+PREFIX=$(PREFIX)
+BINDIR=$(BINDIR)
+LIBDIR=$(LIBDIR)
+INCLUDEDIR=$(INCLUDEDIR)
+DATADIR=$(DATADIR)
+MANDIR=$(MANDIR)
+DOCDIR=$(DOCDIR)
+endef
+LDCONFIG ?= ldconfig
+
+.PHONY: install uninstall manuals install-dirs
+install-dirs: export INSTALL_DIRS = $(INSTALL_DIR_LINES)
+install-dirs:
+	@tools/install-dirs
+manuals: install-dirs $(BUILD)/posttrain # the manual pages, the completions and the pkg-config file, in $(BUILD)/share
 	@mkdir -p $(BUILD)/share/man1
 	@set -e; for verb in $(VERBS); do \
 	    $(HELPER) help --man $$verb >$(BUILD)/share/man1/posttrain-$$verb.1; done
@@ -266,7 +282,7 @@ manuals: $(BUILD)/posttrain # the manual pages, the completions and the pkg-conf
 	    $(HELPER) help --completion $$(echo $${file%%[-/]*}) >$(BUILD)/share/$$file; done
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' tools/posttrain.pc.in >$(BUILD)/share/posttrain.pc
-install: all manuals ## install to PREFIX (/usr/local), below DESTDIR
+install: install-dirs all manuals ## install to PREFIX (/usr/local), below DESTDIR
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(DOCDIR)/docs \
 	    $(DOCDIR)/examples $(dir $(addprefix $(DATADIR)/,$(COMPLETIONS))))
 	$(INSTALL) -m 755 $(BUILD)/posttrain $(DESTDIR)$(BINDIR)
@@ -280,7 +296,9 @@ install: all manuals ## install to PREFIX (/usr/local), below DESTDIR
 	@set -e; for file in $(COMPLETIONS); do \
 	    $(INSTALL) -m 644 $(BUILD)/share/$$file $(DESTDIR)$(DATADIR)/$$file; done
 	@set -e; for file in $(DOCS); do $(INSTALL) -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file; done
-uninstall: $(BUILD)/posttrain ## remove what install put there (same variables)
+	@# the loader's cache: a program linked with the shared library finds it at once
+	@if [ -n "$(SHARED)" ] && [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then $(LDCONFIG) || true; fi
+uninstall: install-dirs $(BUILD)/posttrain ## remove what install put there (same variables)
 	rm -f $(DESTDIR)$(BINDIR)/posttrain $(DESTDIR)$(MANDIR)/man1/posttrain.1 \
 	    $(addprefix $(DESTDIR)$(MANDIR)/man1/posttrain-,$(addsuffix .1,$(VERBS))) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,libposttrain.a $(SHARED_NAMES) pkgconfig/posttrain.pc) \

@@ -4,6 +4,7 @@
  *
  * - Every object is opaque: made by a _new or _open, released by the _free or _close of its name, which take NULL too.
  * - A function that can fail returns a posttrain_status; posttrain_error() has the message.
+ * - NULL where something is needed is BAD_INPUT; where no status is returned it does nothing, and gives -1 or NaN.
  * - An object is used by one thread at a time. Different objects may be used by different threads at once.
  * - Text is bytes: a token is a byte, and nothing need be UTF-8.
  * - Nothing here prints, exits, or installs a signal handler. Files are opened by the two functions that take a path.

@@ -383,6 +383,50 @@ TEST(words_of_options_are_checked)
     check_refused(RUN("train", "--config", kept("config.json")), 2, "config.json: --schedule is");
 }
 
+/* In characters, not bytes. */
+static void check_width(const char *what, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n"), columns = 0;
+        for (size_t i = 0; i < n; i++) columns += ((unsigned char)line[i] & 0xC0) != 0x80;
+        if (columns > 80) printf("%s: %.*s\n", what, (int)n, line);
+        CHECK(columns <= 80);
+        line += n + (line[n] == '\n');
+    }
+}
+
+TEST(no_line_of_help_is_wider_than_a_terminal)
+{
+    static char names[sizeof((result *)0)->out];
+    int n = 0;
+    fresh_folder();
+    memcpy(names, RUN("help", "--names")->out, sizeof names);
+    for (char *name = strtok(names, "\n"); name; name = strtok(NULL, "\n"), n++) {
+        char verb[64];
+        snprintf(verb, sizeof verb, "%s", name);
+        char *sub = strchr(verb, '-');
+        if (sub) *sub++ = 0;
+        check_width(name, RUN("help", name)->out);
+        const result *r = sub ? RUN(verb, sub, "--help-all") : RUN(verb, "--help-all");
+        CHECK(r->code == 0 && r->n_out > 100);
+        check_width(name, r->out);
+    }
+    CHECK(n > 14);
+    check_width("overview", RUN("help")->out);
+}
+
+TEST(several_texts_for_one_corpus_option)
+{
+    fresh_folder();
+    check_refused(RUN("train", "--corpus", "a", "b", "--out", "x"), 2,
+                  "give --corpus again for each, --corpus a --corpus b");
+    check_refused(RUN("train", "a"), 2, "'a' is one word too many: see");
+    CHECK(strstr(RUN("train", "--help")->out, "(may be given again)") != NULL);
+    CHECK(strstr(RUN("help", "--man", "eval")->out, "\nMay be given again.") != NULL);
+    check_refused(RUN("data", "shard", "a", "--shard-size", "1t"), 2, "k, m or g, not '1t'");
+    check_refused(RUN("data", "shard", "a", "--shard-size", "1e9"), 2, "k, m or g, not '1e9'");
+}
+
 TEST(the_program_tells_about_itself)
 {
     fresh_folder();

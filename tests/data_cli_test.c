@@ -250,6 +250,9 @@ TEST(bad_sources)
     check_refused(TRAIN(at("run"), "--corpus", a, "--mix", "1,"), 2, "--mix");
     check_refused(TRAIN(at("run"), "--corpus", a, "--corpus", a, "--mix", "1,0"), 2, "weight 2");
     check_refused(TRAIN(at("run"), "--corpus", a, "--corpus", a, "--mix", "1,1e-9"), 2, "weight 2");
+    check_refused(TRAIN(at("run"), "--corpus", a, "--corpus", a, "--mix", "1e308,1e308"), 2,
+                  "above 0 and below 1e300");
+    check_refused(RUN("data", "preview", a, a, "--mix", "1"), 2, "it must have 2: one for each");
     check_refused(TRAIN(at("run"), "--corpus", a, "--separator", "\\q"), 2, "separator");
     check_refused(TRAIN(at("run"), "--corpus", at("empty")), 2, "holds no text");
     check_refused(TRAIN(at("run"), "--corpus", a, "--corpus", at("none")), 7, "none");
@@ -312,6 +315,10 @@ TEST(damaged_shards_are_named)
     check_refused(TRAIN(at("run"), "--corpus", at("s")), 5,
                   "shard-00001.bin: the shard has 500 bytes");
     check_refused(TRAIN(at("run"), "--corpus", at("s/shard-00000.bin")), 2, "give the folder");
+    check_refused(RUN("data", "verify", at("s/shard-00000.bin")), 2, "is a file: give the folder");
+    CHECK(unlink(in_folder("s/shard-00001.bin")) == 0);
+    check_refused(RUN("data", "verify", at("s")), 5, "shard-00001.bin' is missing");
+    check_refused(TRAIN(at("run"), "--corpus", at("s")), 5, "shard-00001.bin' is missing");
 }
 
 static void count_temporary(void *ctx, const char *name, bool folder)

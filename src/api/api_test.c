@@ -165,6 +165,47 @@ TEST(options_have_names_and_kinds)
     CHECK(posttrain_version()[0] >= '0');
 }
 
+TEST(nothing_where_something_is_needed)
+{
+    posttrain_options *o = options_of("tiny");
+    posttrain_model *m = open_golden();
+    posttrain_model *other = NULL;
+    posttrain_trainer *t = NULL;
+    collected c = {.n = 0};
+    float logits[256];
+    const int32_t id = 'a';
+    const posttrain_status bad = POSTTRAIN_BAD_INPUT;
+    CHECK_FAILS(posttrain_options_new(NULL), bad, "posttrain_options_new: out is NULL");
+    CHECK_FAILS(posttrain_set_text(NULL, "isa", "base"), bad, "options is NULL");
+    CHECK_FAILS(posttrain_set_text(o, NULL, "base"), bad, "name is NULL");
+    CHECK_FAILS(posttrain_set_text(o, "isa", NULL), bad, "value is NULL");
+    CHECK_FAILS(posttrain_set_integer(NULL, "steps", 1), bad, "options is NULL");
+    CHECK_FAILS(posttrain_set_integer(o, NULL, 1), bad, "name is NULL");
+    CHECK_FAILS(posttrain_set_real(NULL, "lr", 1), bad, "options is NULL");
+    CHECK_FAILS(posttrain_set_real(o, NULL, 1), bad, "name is NULL");
+    CHECK_FAILS(posttrain_model_open(NULL, MODEL, o), bad, "out is NULL");
+    CHECK_FAILS(posttrain_model_open(&other, NULL, o), bad, "path is NULL");
+    CHECK_INT(posttrain_model_fact(NULL, POSTTRAIN_STEP), -1);
+    CHECK_FAILS(posttrain_generate(NULL, "x", 1, o, collect, &c), bad, "model is NULL");
+    CHECK_FAILS(posttrain_generate(m, NULL, 1, o, collect, &c), bad, "prompt is NULL");
+    CHECK_FAILS(posttrain_generate(m, "x", 1, o, NULL, &c), bad, "piece is NULL");
+    CHECK_FAILS(posttrain_score(NULL, "xy", 2, NULL, NULL), bad, "model is NULL");
+    CHECK_FAILS(posttrain_score(m, NULL, 2, NULL, NULL), bad, "text is NULL");
+    CHECK_FAILS(posttrain_logits(NULL, &id, 1, logits), bad, "model is NULL");
+    CHECK_FAILS(posttrain_logits(m, NULL, 1, logits), bad, "ids is NULL");
+    CHECK_FAILS(posttrain_logits(m, &id, 1, NULL), bad, "logits is NULL");
+    CHECK_FAILS(posttrain_trainer_new(NULL, corpus(), 6000, NULL, o), bad, "out is NULL");
+    CHECK_FAILS(posttrain_trainer_new(&t, NULL, 6000, NULL, o), bad, "corpus is NULL");
+    CHECK_FAILS(posttrain_trainer_poll(NULL), bad, "trainer is NULL");
+    CHECK_FAILS(posttrain_trainer_run(NULL), bad, "trainer is NULL");
+    posttrain_trainer_on_step(NULL, NULL, NULL);
+    posttrain_trainer_stop(NULL);
+    CHECK_INT(posttrain_trainer_steps(NULL), -1);
+    CHECK(isnan(posttrain_trainer_loss(NULL)) && isnan(posttrain_trainer_validation_loss(NULL)));
+    posttrain_model_close(m);
+    posttrain_options_free(o);
+}
+
 /* ---- training ---- */
 
 static int count_steps(void *ctx, int64_t step, double loss)
@@ -235,6 +276,10 @@ TEST(training_that_cannot_begin)
     CHECK_INT(posttrain_set_text(o, "dtype", "f8"), POSTTRAIN_OK);
     CHECK_FAILS(posttrain_trainer_new(&t, corpus(), 6000, NULL, o), POSTTRAIN_BAD_INPUT, "f8");
     CHECK_INT(posttrain_set_text(o, "dtype", "f32"), POSTTRAIN_OK);
+    CHECK_INT(posttrain_set_real(o, "lr", -1), POSTTRAIN_OK);
+    CHECK_FAILS(posttrain_trainer_new(&t, corpus(), 6000, NULL, o), POSTTRAIN_BAD_INPUT, "lr is");
+    CHECK(!strstr(posttrain_error(), "--")); /* that is how the program's options are written */
+    CHECK_INT(posttrain_set_real(o, "lr", 3e-3), POSTTRAIN_OK);
     CHECK_INT(posttrain_set_text(o, "schedule", "wavy"), POSTTRAIN_OK);
     CHECK_FAILS(posttrain_trainer_new(&t, corpus(), 6000, NULL, o), POSTTRAIN_BAD_INPUT, "wavy");
     CHECK_INT(posttrain_set_text(o, "schedule", "cosine"), POSTTRAIN_OK);

@@ -38,6 +38,7 @@ posttrain_status posttrain_model_open(posttrain_model **out, const char *path,
 {
     pt_error err = {0};
     posttrain_options *defaults = NULL;
+    if (!out || !path) return pt_api_missing(__func__, !out ? "out" : "path");
     *out = NULL;
     if (!options && posttrain_options_new(&defaults)) return POSTTRAIN_NO_MEMORY;
     if (!options) options = defaults;
@@ -61,6 +62,7 @@ void posttrain_model_close(posttrain_model *model)
 
 int64_t posttrain_model_fact(const posttrain_model *model, posttrain_fact fact)
 {
+    if (!model) return -1;
     const pt_model_config *c = &model->loaded.model->config;
     switch (fact) {
     case POSTTRAIN_PARAMETERS: return model->loaded.model->params.n_params;
@@ -93,6 +95,8 @@ posttrain_status posttrain_generate(posttrain_model *model, const char *prompt, 
     pt_error err = {0};
     pt_generation g;
     posttrain_options *defaults = NULL;
+    if (!model || !piece || (n && !prompt))
+        return pt_api_missing(__func__, !model ? "model" : !piece ? "piece" : "prompt");
     if (!options && posttrain_options_new(&defaults)) return POSTTRAIN_NO_MEMORY;
     const posttrain_options *o = options ? options : defaults;
     pt_generation_request request = {.prompt = prompt,
@@ -116,6 +120,7 @@ posttrain_status posttrain_score(posttrain_model *model, const char *text, size_
 {
     pt_error err = {0};
     pt_text_score score;
+    if (!model || (n && !text)) return pt_api_missing(__func__, !model ? "model" : "text");
     pt_status s = pt_text_score_begin(&score, model->loaded.scorer, model->loaded.model,
                                       pt_tokens_of_bytes((const uint8_t *)text, (int64_t)n), &err);
     if (s == PT_OK) s = PT_PENDING;
@@ -130,6 +135,10 @@ posttrain_status posttrain_logits(posttrain_model *model, const int32_t *ids, si
 {
     pt_error err = {0};
     pt_row_logits row;
+    if (!model) return pt_api_missing(__func__, "model");
+    int64_t context = model->loaded.model->config.ctx;
+    if (n && n <= (size_t)context && (!ids || !logits)) /* longer ones are refused below */
+        return pt_api_missing(__func__, !ids ? "ids" : "logits");
     pt_status s = pt_row_logits_begin(&row, model->loaded.model, ids, (int64_t)n, logits, &err);
     if (s == PT_OK) s = PT_PENDING;
     while (s == PT_PENDING) s = pt_row_logits_poll(&row, &err);

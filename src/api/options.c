@@ -8,12 +8,34 @@ static _Thread_local char last_error[sizeof((pt_error *)0)->message];
 const char *posttrain_version(void) { return PT_VERSION; }
 const char *posttrain_error(void) { return last_error; }
 
+/* The layers below say --lr for what is set here as "lr". */
+static void drop_dashes(char *text)
+{
+    char *to = text;
+    for (const char *p = text; *p; p++) {
+        bool begins = p == text || strchr(" ('", p[-1]) != NULL;
+        if (begins && p[0] == '-' && p[1] == '-' && p[2] >= 'a' && p[2] <= 'z') p += 2;
+        *to++ = *p;
+    }
+    *to = '\0';
+}
+
 posttrain_status pt_api_result(pt_status status, const pt_error *err)
 {
-    if (status != PT_OK && status != PT_PENDING)
+    if (status != PT_OK && status != PT_PENDING) {
         pt_format(last_error, sizeof last_error, "%s",
                   err->message[0] ? err->message : pt_status_words(status));
+        drop_dashes(last_error);
+    }
     return (posttrain_status)pt_status_exit_code(status);
+}
+
+posttrain_status pt_api_missing(const char *call, const char *what)
+{
+    pt_error err = {0};
+    return pt_api_result(
+        pt_fail(&err, PT_BAD_INPUT, "%s: %s is NULL, it must point to something", call, what),
+        &err);
 }
 
 /* ---- the table ---- */
@@ -92,6 +114,7 @@ static void apply_preset(posttrain_options *o, const pt_preset *preset)
 posttrain_status posttrain_options_new(posttrain_options **out)
 {
     pt_error err = {0};
+    if (!out) return pt_api_missing(__func__, "out");
     posttrain_options *o = *out = pt_alloc(sizeof *o);
     if (!o) return pt_api_result(pt_fail(&err, PT_NO_MEMORY, "no memory for options"), &err);
     *o = (posttrain_options){.device = "cpu",
@@ -127,12 +150,15 @@ static pt_status set_text(posttrain_options *o, const char *name, const char *va
 posttrain_status posttrain_set_text(posttrain_options *options, const char *name, const char *value)
 {
     pt_error err = {0};
+    if (!options || !name || !value)
+        return pt_api_missing(__func__, !options ? "options" : !name ? "name" : "value");
     return pt_api_result(set_text(options, name, value, &err), &err);
 }
 
 posttrain_status posttrain_set_integer(posttrain_options *options, const char *name, int64_t value)
 {
     pt_error err = {0};
+    if (!options || !name) return pt_api_missing(__func__, !options ? "options" : "name");
     int64_t *at = find(options, name, INTEGER, &err);
     if (at) *at = value;
     return pt_api_result(at ? PT_OK : PT_BAD_INPUT, &err);
@@ -141,6 +167,7 @@ posttrain_status posttrain_set_integer(posttrain_options *options, const char *n
 posttrain_status posttrain_set_real(posttrain_options *options, const char *name, double value)
 {
     pt_error err = {0};
+    if (!options || !name) return pt_api_missing(__func__, !options ? "options" : "name");
     double *at = find(options, name, REAL, &err);
     if (at) *at = value;
     return pt_api_result(at ? PT_OK : PT_BAD_INPUT, &err);

@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "base/atomic_file.h"
 #include "base/fs.h"
+#include "base/maths.h"
 
 struct posttrain_trainer {
     pt_device *device;
@@ -107,6 +108,7 @@ posttrain_status posttrain_trainer_new(posttrain_trainer **out, const char *corp
     pt_error err = {0};
     posttrain_options *defaults = NULL;
     pt_trainer_desc desc = {.corpus = (const uint8_t *)corpus, .corpus_bytes = (int64_t)n};
+    if (!out || (n && !corpus)) return pt_api_missing(__func__, !out ? "out" : "corpus");
     *out = NULL;
     if (!options && posttrain_options_new(&defaults)) return POSTTRAIN_NO_MEMORY;
     posttrain_trainer *t = pt_alloc(sizeof *t);
@@ -130,6 +132,7 @@ void posttrain_trainer_free(posttrain_trainer *t)
 
 void posttrain_trainer_on_step(posttrain_trainer *trainer, posttrain_step step, void *ctx)
 {
+    if (!trainer) return;
     trainer->step = step;
     trainer->ctx = ctx;
 }
@@ -137,6 +140,7 @@ void posttrain_trainer_on_step(posttrain_trainer *trainer, posttrain_step step, 
 posttrain_status posttrain_trainer_poll(posttrain_trainer *trainer)
 {
     pt_error err = {0};
+    if (!trainer) return pt_api_missing(__func__, "trainer");
     return pt_api_result(pt_trainer_poll(trainer->trainer, &err), &err);
 }
 
@@ -148,17 +152,20 @@ posttrain_status posttrain_trainer_run(posttrain_trainer *trainer)
     return s;
 }
 
-void posttrain_trainer_stop(posttrain_trainer *trainer) { pt_trainer_stop(trainer->trainer); }
+void posttrain_trainer_stop(posttrain_trainer *trainer)
+{
+    if (trainer) pt_trainer_stop(trainer->trainer);
+}
 
 int64_t posttrain_trainer_steps(const posttrain_trainer *trainer)
 {
-    return pt_trainer_step(trainer->trainer);
+    return trainer ? pt_trainer_step(trainer->trainer) : -1;
 }
 double posttrain_trainer_loss(const posttrain_trainer *trainer)
 {
-    return pt_trainer_train_loss(trainer->trainer);
+    return trainer ? pt_trainer_train_loss(trainer->trainer) : PT_NAN;
 }
 double posttrain_trainer_validation_loss(const posttrain_trainer *trainer)
 {
-    return pt_trainer_val_loss(trainer->trainer);
+    return trainer ? pt_trainer_val_loss(trainer->trainer) : PT_NAN;
 }

@@ -120,6 +120,17 @@ static int lock(int fd)
     return 0;
 }
 
+bool pt_append_file_is_open(const char *path)
+{
+    struct stat info;
+    int fd = pt_fs_size(path) >= 0 ? pt_fs_call_open(path, O_RDONLY | O_NONBLOCK) : -1;
+    if (fd < 0) return false;
+    bool open = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return open;
+}
+
 /* A file whose name was taken away before it was locked is nobody's log. */
 static bool still_named(const char *path, const struct stat *open)
 {

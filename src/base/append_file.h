@@ -19,6 +19,9 @@ pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *t
 pt_status pt_append_file_open_records(pt_append_file **out, const char *path,
                                       int64_t (*whole)(const uint8_t *bytes, int64_t n),
                                       int64_t *torn_bytes, pt_error *err);
+/* Whether a living process has it open for appending. It is asked by taking the lock for a moment, so a writer that
+ * opens the file in that very moment is refused. False where there is no such file or no locks. */
+bool pt_append_file_is_open(const char *path);
 /* One record, a line's with its newline, in one write. On failure the log is as it was; where
  * even that could not be had, further writes are refused. Errors: BAD_INPUT, IO. */
 pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t n, pt_error *err);

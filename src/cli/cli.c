@@ -96,7 +96,9 @@ static void put_help(const pt_verb *verb, const pt_command_line *line, pt_strbuf
     pt_strbuf_printf(text, "%s\n\nusage: %s\n", verb->summary, verb->usage);
     pt_options_help(line, text);
     if (verb->list) verb->list(text);
-    if (verb->details) pt_strbuf_printf(text, "\n%s", verb->details);
+    if (!verb->details) return;
+    pt_strbuf_putc(text, '\n');
+    pt_put_prose(text, verb->details);
 }
 
 static pt_status print_help(const pt_verb *verb, const pt_command_line *line, pt_error *err)

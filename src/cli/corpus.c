@@ -47,8 +47,8 @@ static pt_status parse_mix(pt_corpus_choice *c, pt_error *err)
                        "--mix is '%s', it must be up to %d numbers with commas between them",
                        c->mix, PT_SOURCES_MAX);
     if (n == c->paths.n) return PT_OK;
-    return pt_fail(err, PT_BAD_INPUT, "--mix has %d number%s for %d times --corpus", n,
-                   n == 1 ? "" : "s", c->paths.n);
+    return pt_fail(err, PT_BAD_INPUT, "--mix has %d number%s, it must have %d: one for each corpus",
+                   n, n == 1 ? "" : "s", c->paths.n);
 }
 
 pt_status pt_corpus_choice_separator(const pt_corpus_choice *c, pt_separator *out, pt_error *err)

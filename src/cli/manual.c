@@ -203,6 +203,7 @@ static void put_option(pt_strbuf *out, const pt_option *o)
     }
     pt_strbuf_putc(out, '\n');
     put_sentence(out, o->help);
+    if (o->kind == PT_OPTION_LIST) pt_strbuf_puts(out, "\nMay be given again.");
     if (*pt_option_default(o, value)) {
         pt_strbuf_puts(out, "\nDefault: ");
         put_words(out, value);

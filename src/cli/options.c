@@ -142,7 +142,10 @@ static pt_status set_value(pt_option *o, const char *value, pt_error *err)
         if (s == PT_OK) *(const char **)o->target = value;
         break;
     case PT_OPTION_LIST: s = add_word(o, value, err); break;
-    case PT_OPTION_COUNT: ok = parse_count(value, o->target); break;
+    case PT_OPTION_COUNT:
+        wanted = "a whole number below 9.2e18, which may end in k, m or g";
+        ok = parse_count(value, o->target);
+        break;
     case PT_OPTION_SEED:
         wanted = "a whole number from 0";
         ok = parse_seed(value, o->target);
@@ -219,6 +222,22 @@ static pt_status check_first(const pt_command_line *line, pt_error *err)
     return pt_words_check(what, line->first, line->positional[0], err);
 }
 
+/* A second word after a list option is most likely meant for it. */
+static pt_status too_many(const pt_command_line *line, const char *before, const char *word,
+                          pt_error *err)
+{
+    for (int i = 0; before && i < line->n_options; i++) {
+        const pt_option *o = &line->options[i];
+        const pt_word_list *list = o->kind == PT_OPTION_LIST ? o->target : NULL;
+        if (list && list->n && list->word[list->n - 1] == before)
+            return pt_fail(err, PT_BAD_INPUT,
+                           "'%s' is one word too many: give --%s again for each, --%s %s --%s %s",
+                           word, o->name, o->name, before, o->name, word);
+    }
+    return pt_fail(err, PT_BAD_INPUT, "'%s' is one word too many: see posttrain %s --help", word,
+                   line->verb);
+}
+
 pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_error *err)
 {
     bool only_words = false;
@@ -238,8 +257,7 @@ pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_erro
         } else if (!only_words && word[0] == '-' && word[1]) {
             return pt_fail(err, PT_BAD_INPUT, "unknown option %s: options begin with --", word);
         } else if (line->n_positional == line->most_positional) {
-            return pt_fail(err, PT_BAD_INPUT, "'%s' is one word too many: see posttrain %s --help",
-                           word, line->verb);
+            return too_many(line, i ? argv[i - 1] : NULL, word, err);
         } else {
             line->positional[line->n_positional++] = word;
             i++;
@@ -373,22 +391,40 @@ const pt_json *pt_option_recorded(const pt_json *record, const char *name)
 #define HELP_COLUMN 28
 #define HELP_WIDTH 80
 
-void pt_put_wrapped(pt_strbuf *out, size_t indent, const char *text)
+/* Blanks and line breaks part words. */
+static void put_filled(pt_strbuf *out, size_t indent, const char *text, size_t n)
 {
     size_t column = indent;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        if (column > indent && column + 1 + n > HELP_WIDTH) {
+    for (const char *end = text + n; text < end; text += strspn(text, " \n")) {
+        size_t word = strcspn(text, " \n");
+        if (column > indent && column + 1 + word > HELP_WIDTH) {
             pt_strbuf_printf(out, "\n%*s", (int)indent, "");
             column = indent;
         } else if (column > indent) {
             pt_strbuf_putc(out, ' ');
             column++;
         }
-        pt_strbuf_append(out, text, n);
-        column += n;
-        text += n;
-        while (*text == ' ') text++;
+        pt_strbuf_append(out, text, word);
+        column += word;
+        text += word;
+    }
+}
+
+void pt_put_wrapped(pt_strbuf *out, size_t indent, const char *text)
+{
+    put_filled(out, indent, text, strlen(text));
+}
+
+void pt_put_prose(pt_strbuf *out, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        if (n && *text != ' ') { /* a paragraph: up to a line that is empty or indented */
+            while (text[n] && !strchr(" \n", text[n + 1])) n += 1 + strcspn(text + n + 1, "\n");
+            put_filled(out, 0, text, n);
+        } else pt_strbuf_append(out, text, n);
+        pt_strbuf_putc(out, '\n');
+        text += n + (text[n] == '\n');
     }
 }
 
@@ -414,7 +450,8 @@ static void help_line(const pt_option *o, pt_strbuf *out)
         pt_strbuf_printf(out, "\n%s\n", o->help);
         return;
     }
-    char left[128], text[256], value[64];
+    char left[128], text[320], value[64];
+    const char *again = o->kind == PT_OPTION_LIST ? " (may be given again)" : "";
     size_t n = pt_format(left, sizeof left, "  --%s %s", o->name, o->value ? o->value : "");
     pt_strbuf_puts(out, left);
     if (n + 1 > HELP_COLUMN) {
@@ -423,7 +460,8 @@ static void help_line(const pt_option *o, pt_strbuf *out)
     }
     pt_strbuf_printf(out, "%*s", (int)(HELP_COLUMN - n), "");
     pt_option_default(o, value);
-    pt_format(text, sizeof text, "%s%s%s%s", o->help, *value ? " [" : "", value, *value ? "]" : "");
+    pt_format(text, sizeof text, "%s%s%s%s%s", o->help, again, *value ? " [" : "", value,
+              *value ? "]" : "");
     pt_put_wrapped(out, HELP_COLUMN, text);
     pt_strbuf_putc(out, '\n');
 }
@@ -436,9 +474,13 @@ void pt_options_help(const pt_command_line *line, pt_strbuf *out)
         help_line(&line->options[i], out);
     }
     if (i == line->n_options) return;
-    pt_strbuf_puts(out, "More with --help-all:");
+    pt_strbuf more = {0};
+    pt_strbuf_puts(&more, "More with --help-all:");
     for (; i < line->n_options; i++)
         if (line->options[i].kind != PT_OPTION_HEADING)
-            pt_strbuf_printf(out, " %s", line->options[i].name);
+            pt_strbuf_printf(&more, " %s", line->options[i].name);
+    pt_put_wrapped(out, 0, more.data ? more.data : "");
+    out->failed |= more.failed;
+    pt_strbuf_deinit(&more);
     pt_strbuf_putc(out, '\n');
 }

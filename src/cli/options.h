@@ -80,6 +80,8 @@ void pt_options_help(const pt_command_line *line, pt_strbuf *out);
 /* Text wrapped at words to the width of a help page; lines after the first begin at column `indent`, where the first one
  * is. */
 void pt_put_wrapped(pt_strbuf *out, size_t indent, const char *text);
+/* Paragraphs filled to that width; lines that begin with a blank, and empty ones, stand as they are. */
+void pt_put_prose(pt_strbuf *out, const char *text);
 /* What an option is when it isn't given, "" when there is nothing to state. To be called before anything is
  * parsed: a number's target holds its default. */
 const char *pt_option_default(const pt_option *option, char out[64]);

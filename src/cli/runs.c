@@ -6,6 +6,7 @@
 #include "factory/compare.h"
 
 #define MAX_CELL 64
+#define KEPT_RANKS 4 /* those of the name, the best loss, the state and the verdict */
 
 typedef struct runs_verb {
     const char *sort;
@@ -70,7 +71,7 @@ static bool is_shown(const table *t, int column, int least)
 static int fit(const table *t)
 {
     int least = 100, limit = pt_stdout_is_terminal() ? pt_stderr_columns() : 1000;
-    for (; least > 1; least--) {
+    for (; least > KEPT_RANKS; least--) {
         int total = -2;
         for (int k = 0; k < t->columns; k++)
             if (is_shown(t, k, least)) total += 2 + width_of(t, k);
@@ -127,8 +128,8 @@ static pt_status put_list(pt_strbuf *out, const pt_runs *runs, pt_error *err)
 {
     static const char *const titles[] = {"run",      "preset",   "params",   "step",
                                          "best val", "last val", "training", "tok/s",
-                                         "time",     "started",  "ended",    "verdict"};
-    static const int ranks[] = {0, 8, 6, 3, 1, 4, 9, 5, 7, 10, 2, 11};
+                                         "time",     "started",  "state",    "verdict"};
+    static const int ranks[] = {0, 9, 7, 4, 1, 5, 10, 6, 8, 11, 2, 3};
     table t = {.rows = runs->n + 1, .columns = 12, .ranks = ranks, .right = 0x1fc};
     if (runs->n == 0) {
         pt_strbuf_puts(out, "no runs here\n");
@@ -213,7 +214,7 @@ static pt_status put_figures(pt_strbuf *out, const pair *p, pt_error *err)
                                         "training loss",
                                         "tokens per second",
                                         "time",
-                                        "ended",
+                                        "state",
                                         "verdict"};
     static const int columns[] = {0, 1, 3, 4, 5, 6, 7, 8, 10, 11}; /* of put_run */
     table all = {.rows = 2, .columns = 12}, t = {.rows = 10, .columns = 3};
@@ -311,7 +312,10 @@ static pt_status compare(const runs_verb *v, const pt_command_line *line, pt_err
     pt_status s = pt_run_open(&p.run[0], p.path[0], err);
     if (s == PT_OK) s = pt_run_open(&p.run[1], p.path[1], err);
     if (s == PT_OK) s = pt_compare(&p.found, &p.run[0], &p.run[1], err);
-    for (int k = 0; k < 2 && s == PT_OK; k++) p.sum[k] = pt_run_sum_up(&p.run[k], p.path[k]);
+    for (int k = 0; k < 2 && s == PT_OK; k++) {
+        p.sum[k] = pt_run_sum_up(&p.run[k], p.path[k]);
+        pt_run_summary_look(&p.sum[k]);
+    }
     if (s == PT_OK && v->json) put_pair_json(&out, &p);
     else if (s == PT_OK) {
         s = put_figures(&out, &p, err);

@@ -443,7 +443,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 const pt_verb pt_verb_train = {
     .name = "train",
     .summary = "train a model from scratch, on a text",
-    .usage = "posttrain train --corpus PATH --out DIR [options]\n"
+    .usage = "posttrain train --corpus PATH [--corpus PATH …] --out DIR [options]\n"
              "       posttrain train --resume DIR",
     .list = pt_train_list_presets,
     .details = "Example:\n"
@@ -469,6 +469,10 @@ const pt_verb pt_verb_train = {
              "DIR/log.jsonl: One JSON line per step, evaluation, sample and saved model.\n"
              "DIR/checkpoints/: Saved states, one folder each; --resume goes on from the newest "
              "good one.\n"
-             "DIR/model.tinygpt: The newest saved model.\n",
+             "DIR/checkpoints/best.json: Which checkpoint had the lowest validation loss.\n"
+             "DIR/model.tinygpt: The newest saved model.\n"
+             "DIR/report.html: The run as a page: curves, verdict, samples, settings.\n"
+             "DIR/events.out.tfevents.*: The same figures for TensorBoard, a file for each "
+             "sitting; none with --no-tensorboard.\n",
     .run = run,
 };

@@ -30,8 +30,9 @@ static void add_job(pt_train_arguments *a)
          false},
         {"depth", PT_OPTION_COUNT, &a->depth, "N",
          "instead of a preset: N layers, and a recipe for all else", "none", false},
-        {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "preset", false},
-        {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "preset", false},
+        {"steps", PT_OPTION_COUNT, &t->steps, "N", "optimizer steps", "the preset's", false},
+        {"batch", PT_OPTION_COUNT, &t->batch, "B", "windows per micro-batch", "the preset's",
+         false},
         {"accum", PT_OPTION_COUNT, &t->accum, "A", "micro-batches per step", NULL, false},
         {"lr", PT_OPTION_REAL, &t->lr, "X", "learning rate", NULL, false},
         {"seed", PT_OPTION_SEED, &t->seed, "K", "seeds weights, order of data, samples", NULL,
@@ -120,11 +121,11 @@ static void add_shape(pt_train_arguments *a)
     pt_model_config *m = &a->model;
     const pt_option list[] = {
         {"", PT_OPTION_HEADING, NULL, NULL, "Shape (instead of the preset's):", NULL, false},
-        {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "preset", false},
-        {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "preset", false},
-        {"heads", PT_OPTION_COUNT, &m->n_heads, "H", "attention heads", "preset", false},
+        {"layers", PT_OPTION_COUNT, &m->n_layers, "L", "transformer blocks", "the preset's", false},
+        {"d-model", PT_OPTION_COUNT, &m->d_model, "C", "width", "the preset's", false},
+        {"heads", PT_OPTION_COUNT, &m->n_heads, "H", "attention heads", "the preset's", false},
         {"d-mlp", PT_OPTION_COUNT, &m->d_mlp, "F", "hidden width", "4 C", false},
-        {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", "preset", false},
+        {"ctx", PT_OPTION_COUNT, &m->ctx, "T", "context in tokens", "the preset's", false},
     };
     add(a, list, sizeof list / sizeof list[0]);
 }

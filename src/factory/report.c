@@ -52,6 +52,8 @@ static void put_title(pt_report_page *p)
 static void put_verdict(pt_report_page *p)
 {
     pt_verdict v = pt_verdict_of(p->run);
+    const char *schedule = pt_config_value(p->config, p->n_config, "train.schedule");
+    bool rate_falls = schedule && strcmp(schedule, "constant") != 0;
     pt_strbuf_printf(
         p->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\"><h2 id=\"verdict\">",
         pt_verdict_name(v.kind));
@@ -59,7 +61,7 @@ static void put_verdict(pt_report_page *p)
     pt_strbuf_puts(p->out, "</h2>\n<p>");
     pt_html_text(p->out, v.because);
     pt_strbuf_puts(p->out, "</p>\n<p>");
-    pt_html_text(p->out, pt_verdict_advice(v.kind));
+    pt_html_text(p->out, pt_verdict_advice(v.kind, rate_falls));
     pt_strbuf_puts(p->out, "</p></section>\n");
 }
 
@@ -77,16 +79,16 @@ static void put_figure(pt_strbuf *out, const char *name, const char *value, cons
 static void put_losses(pt_report_page *p)
 {
     const pt_run *run = p->run;
-    char value[32], note[64];
+    char value[32], note[64], n[32];
     int64_t best = pt_run_best_val(run), last = pt_run_last_val(run);
     if (best >= 0) {
         pt_format(value, sizeof value, "%.4f", run->vals[best].loss);
-        pt_format(note, sizeof note, "%s at step %lld", p->unit, (long long)run->vals[best].step);
+        pt_format(note, sizeof note, "%s at step %s", p->unit, pt_grouped(run->vals[best].step, n));
         put_figure(p->out, "best validation loss", value, note);
     }
     if (last >= 0 && last != best) {
         pt_format(value, sizeof value, "%.4f", run->vals[last].loss);
-        pt_format(note, sizeof note, "%s at step %lld", p->unit, (long long)run->vals[last].step);
+        pt_format(note, sizeof note, "%s at step %s", p->unit, pt_grouped(run->vals[last].step, n));
         put_figure(p->out, "newest validation loss", value, note);
     }
     if (!run->n_steps) return;
@@ -104,9 +106,8 @@ static void put_figures(pt_report_page *p)
     if (pt_is_finite(speed))
         put_figure(p->out, "speed", pt_rate(speed, value), "tokens per second");
     if (tokens > 0) put_figure(p->out, "seen", pt_rate(tokens, value), "tokens");
-    if (run->last_t > run->first_t)
-        put_figure(p->out, "time", pt_duration(run->last_t - run->first_t, value),
-                   "first to last line");
+    if (run->seconds > 0)
+        put_figure(p->out, "time", pt_duration(run->seconds, value), "of all sittings");
     if (run->peak_bytes || run->planned_bytes) {
         int64_t planned = run->planned_bytes;
         pt_format(note, sizeof note,

@@ -2,6 +2,7 @@
 #include "factory/report_internal.h"
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/maths.h"
 #include "factory/html.h"
 
@@ -22,7 +23,8 @@ void pt_report_samples(pt_report_page *page)
                         "\xef\xbf\xbd.</p>\n<ol class=\"samples\">\n");
     for (int64_t i = 0; i < shown; i++) {
         const pt_run_sample *s = &run->samples[shown > 1 ? i * (n - 1) / (shown - 1) : 0];
-        pt_strbuf_printf(out, "<li><h3>step %lld</h3><pre dir=\"auto\">", (long long)s->step);
+        char step[32];
+        pt_strbuf_printf(out, "<li><h3>step %s</h3><pre dir=\"auto\">", pt_grouped(s->step, step));
         if (prompt && *prompt && strcmp(prompt, "\n") != 0) {
             pt_strbuf_puts(out, "<b>");
             pt_html_text(out, prompt);
@@ -59,12 +61,13 @@ static void say(pt_strbuf *out, const pt_run_event *e)
         [PT_RUN_SAVED] = "saved",       [PT_RUN_REFUSED] = "✕ checkpoint could not be used: ",
         [PT_RUN_RESUMED] = "↻ resumed", [PT_RUN_ROLLED_BACK] = "↶ rolled back to step ",
         [PT_RUN_SPIKED] = "▲ ",         [PT_RUN_ENDED] = "ended: "};
+    char step[32];
     pt_strbuf_puts(out, signs[e->kind]);
     switch (e->kind) {
     case PT_RUN_SPIKED: say_spike(out, e); break;
     case PT_RUN_RESUMED: pt_strbuf_puts(out, e->to ? "" : " from the start"); break;
     case PT_RUN_ROLLED_BACK:
-        pt_strbuf_printf(out, "%lld", (long long)e->to);
+        pt_strbuf_puts(out, pt_grouped(e->to, step));
         if (e->lr_scale > 0)
             pt_strbuf_printf(out, ", learning rate × %.4g from there", e->lr_scale);
         break;
@@ -74,12 +77,12 @@ static void say(pt_strbuf *out, const pt_run_event *e)
 
 static void put_event(pt_strbuf *out, const pt_run_event *e)
 {
-    char when[32] = "";
+    char when[32] = "", step[32];
     pt_strbuf what = {0};
     if (e->t > 0 && e->t < 1e11) pt_clock_iso((int64_t)(e->t * 1000), when);
     if (when[0]) when[10] = ' ', when[19] = '\0'; /* to the second; the column says UTC */
     say(&what, e);
-    pt_strbuf_printf(out, "<tr><th scope=\"row\">%lld</th><td>", (long long)e->step);
+    pt_strbuf_printf(out, "<tr><th scope=\"row\">%s</th><td>", pt_grouped(e->step, step));
     pt_html_text(out, what.failed ? "" : what.data);
     pt_strbuf_printf(out, "</td><td>%s</td></tr>\n", when);
     out->failed |= what.failed;
@@ -97,15 +100,35 @@ void pt_report_events(pt_report_page *page)
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"events\">\n"
         "<table class=\"events\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\">event</th>"
         "<th scope=\"col\">when (UTC)</th></tr></thead>\n<tbody>\n");
+    char earlier[32];
     int64_t from = pt_max_i64(0, run->n_events - EVENTS_SHOWN);
     if (from)
-        pt_strbuf_printf(out, "<tr><td colspan=\"3\">%lld earlier events</td></tr>\n",
-                         (long long)from);
+        pt_strbuf_printf(out, "<tr><td colspan=\"3\">%s earlier events</td></tr>\n",
+                         pt_grouped(from, earlier));
     for (int64_t i = from; i < run->n_events; i++) put_event(out, &run->events[i]);
     pt_strbuf_puts(out, "</tbody></table></div></section>\n");
 }
 
 /* ---- how it was made ---- */
+
+/* A count of five digits and more with separators; a seed, and anything else, as it stands. */
+static const char *shown(const char *key, const char *value, char out[32])
+{
+    const char *name = strrchr(key, '.');
+    size_t n = strspn(value, "0123456789");
+    if (value[n] || n < 5 || n > 18 || (name && strcmp(name, ".seed") == 0)) return value;
+    int64_t number = 0;
+    for (const char *p = value; *p; p++) number = 10 * number + (*p - '0');
+    return pt_grouped(number, out);
+}
+
+/* Shown elsewhere: the command above, and of several texts each by itself. */
+static bool is_elsewhere(const pt_report_page *page, const char *key)
+{
+    if (strcmp(key, "program.command") == 0) return true;
+    return strcmp(key, "corpus.path") == 0 &&
+           pt_config_value(page->config, page->n_config, "corpus.sources.1.path");
+}
 
 /* The rows whose key begins with `prefix`, without it. */
 static void put_group(pt_report_page *page, const char *title, const char *prefix)
@@ -114,12 +137,14 @@ static void put_group(pt_report_page *page, const char *title, const char *prefi
     size_t n = strlen(prefix);
     for (int64_t i = 0; i < page->n_config; i++) {
         if (!pt_str_starts(page->config[i].key, prefix)) continue;
-        if (strcmp(page->config[i].key, "program.command") == 0) continue; /* shown above */
+        if (is_elsewhere(page, page->config[i].key)) continue;
         if (!any)
             pt_strbuf_printf(page->out, "<table class=\"facts\"><caption>%s</caption><tbody>\n",
                              title);
         any = true;
-        pt_html_row(page->out, page->config[i].key + n, page->config[i].value);
+        char grouped[32];
+        pt_html_row(page->out, page->config[i].key + n,
+                    shown(page->config[i].key, page->config[i].value, grouped));
     }
     if (any) pt_strbuf_puts(page->out, "</tbody></table>\n");
 }

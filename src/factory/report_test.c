@@ -309,6 +309,21 @@ TEST(a_run_that_was_resumed_and_rolled_back)
     CHECK_INT(count("Training loss over 76 steps"), 1);
 }
 
+TEST(several_texts_and_large_numbers)
+{
+    pt_strbuf_clear(&log_text);
+    pt_strbuf_puts(&log_text, "{\"type\":\"val\",\"step\":12000,\"val_loss\":2}\n");
+    const char *html = write_page(
+        "{\"train\":{\"steps\":20000,\"seed\":\"123456\",\"batch\":1024},\"corpus\":{\"path\":"
+        "\"first.txt\",\"bytes\":1234567,\"sources\":[{\"path\":\"one.txt\"},"
+        "{\"path\":\"two.txt\"}]}}",
+        "two");
+    (void)check_page(&page);
+    CHECK(!strstr(html, "first.txt") && strstr(html, "one.txt") && strstr(html, "two.txt"));
+    CHECK(strstr(html, "20,000") && strstr(html, "1,234,567") && strstr(html, "step 12,000"));
+    CHECK(strstr(html, "123456<") && strstr(html, "1024<"));
+}
+
 TEST(an_empty_run)
 {
     pt_strbuf_clear(&log_text);

@@ -169,6 +169,19 @@ static void take_end(reading *r, const pt_json *line)
     r->run->peak_bytes = whole(line, "peak_rss_bytes", r->run->peak_bytes);
 }
 
+/* A save is told when it is done, which may be after a spike of a later step: it goes before that. */
+static void put_in_order(reading *r)
+{
+    pt_run_event pair[2];
+    for (int64_t i = r->events.n - 1; i > 0 && !r->no_memory; i--) {
+        char *at = r->events.data + (size_t)(i - 1) * sizeof *pair;
+        memcpy(pair, at, sizeof pair);
+        if (pair[0].kind != PT_RUN_SPIKED || pair[0].step <= pair[1].step) return;
+        memcpy(at, &pair[1], sizeof *pair);
+        memcpy(at + sizeof *pair, &pair[0], sizeof *pair);
+    }
+}
+
 static void add_event(reading *r, pt_run_event_kind kind, int64_t step, const pt_json *line)
 {
     static const char *const text[] = {
@@ -187,6 +200,7 @@ static void add_event(reading *r, pt_run_event_kind kind, int64_t step, const pt
     if (e.to >= 0) stand_at(r, e.to);
     if (kind == PT_RUN_ENDED) stand_at(r, step);
     add(r, &r->events, &e);
+    if (kind == PT_RUN_SAVED) put_in_order(r);
 }
 
 static bool take_event(reading *r, int64_t step, const pt_json *line, const char *type)
@@ -234,7 +248,11 @@ static bool read_line(reading *r, const char *text, size_t n)
     bool good = type && take_line(r, line, type);
     double t = number(line, "t");
     if (good && pt_is_finite(t)) {
-        if (pt_is_nan(r->run->first_t)) r->run->first_t = t;
+        /* what lies between two sittings is no time of the run */
+        bool begins = strcmp(type, "meta") == 0 || pt_is_nan(r->run->first_t);
+        if (pt_is_nan(r->run->first_t)) r->run->first_t = t, r->run->seconds = 0;
+        if (!begins && strcmp(type, "resumed") != 0 && t > r->run->last_t)
+            r->run->seconds += t - r->run->last_t;
         r->run->last_t = t;
     }
     pt_arena_deinit(&scratch);
@@ -290,8 +308,13 @@ static void hand_over(reading *r)
 pt_status pt_run_read(pt_run *out, const char *json, int64_t json_bytes, const char *log,
                       int64_t log_bytes, pt_error *err)
 {
-    *out = (pt_run){
-        .first_t = PT_NAN, .last_t = PT_NAN, .preset = "", .started = "", .how = "", .status = ""};
+    *out = (pt_run){.first_t = PT_NAN,
+                    .last_t = PT_NAN,
+                    .seconds = PT_NAN,
+                    .preset = "",
+                    .started = "",
+                    .how = "",
+                    .status = ""};
     reading r = {.run = out,
                  .steps = {.size = sizeof(pt_run_step)},
                  .vals = {.size = sizeof(pt_run_val)},

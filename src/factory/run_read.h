@@ -51,7 +51,8 @@ typedef struct pt_run_event {
     double lr_scale;    /* ROLLED_BACK: of the learning rate, from here on */
 } pt_run_event;
 
-/* Everything lives until pt_run_deinit. Arrays are sorted by step; events are in the order of the log. */
+/* Everything lives until pt_run_deinit. Arrays are sorted by step; events are in the order of the
+ * log, but a save stands before a spike of a later step that was told first. */
 typedef struct pt_run {
     const pt_json *json; /* run.json; NULL when it is missing or damaged */
     pt_run_step *steps;
@@ -63,6 +64,7 @@ typedef struct pt_run {
         bad_lines; /* of the log; a last line without newline that is no JSON is torn, not bad */
     bool torn;
     double first_t, last_t; /* Unix seconds of the first and last usable line, NaN: none */
+    double seconds;         /* from first to last line of each sitting, added up; NaN: none */
 
     /* From run.json, else from the log's first meta line; 0, NaN or "" when unknown. */
     int64_t total_steps, tokens_per_step, params, vocab;

@@ -183,6 +183,29 @@ TEST(steps_that_a_resume_abandoned_do_not_count)
     CHECK_INT(run.events[0].to, 1000);
 }
 
+TEST(a_save_stands_before_a_spike_of_a_later_step)
+{
+    read_log("{\"type\":\"save\",\"step\":5}\n{\"type\":\"spike\",\"step\":9}\n"
+             "{\"type\":\"spike\",\"step\":11}\n{\"type\":\"spike\",\"step\":12}\n"
+             "{\"type\":\"save\",\"step\":10}\n{\"type\":\"rollback\",\"step\":13,\"to\":10}\n"
+             "{\"type\":\"save\",\"step\":12}\n");
+    const int64_t want[] = {5, 9, 10, 11, 12, 13, 12};
+    CHECK_INT(run.n_events, 7);
+    for (int i = 0; i < 7; i++) CHECK_INT(run.events[i].step, want[i]);
+}
+
+TEST(time_is_that_of_the_sittings)
+{
+    read_log("{\"type\":\"meta\",\"t\":100}\n{\"type\":\"step\",\"step\":1,\"t\":103}\n"
+             "{\"type\":\"meta\",\"t\":90000}\n{\"type\":\"resumed\",\"step\":1,\"t\":90001}\n"
+             "{\"type\":\"step\",\"step\":2,\"t\":90006}\n"
+             "{\"type\":\"step\",\"step\":3,\"t\":89000}\n" /* the clock was set back */
+             "{\"type\":\"step\",\"step\":4,\"t\":89002}\n");
+    CHECK_CLOSE(run.seconds, 3 + 5 + 2, 0);
+    read_log("{\"type\":\"step\",\"step\":1}\n");
+    CHECK(pt_is_nan(run.seconds));
+}
+
 TEST(a_run_that_began_again_from_the_start)
 {
     pt_strbuf log = {0};

@@ -1,6 +1,7 @@
 /* Many runs. SPDX-License-Identifier: MIT */
 #include "factory/runs.h"
 
+#include "base/append_file.h"
 #include "base/fs.h"
 #include "base/maths.h"
 #include "base/platform.h"
@@ -25,13 +26,21 @@ pt_run_summary pt_run_sum_up(const pt_run *run, const char *path)
                         .last_val = last >= 0 ? run->vals[last].loss : PT_NAN,
                         .train_loss = pt_run_train_loss(run),
                         .speed = pt_run_speed(run),
-                        .seconds = run->last_t - run->first_t};
+                        .seconds = run->seconds};
     copy(s.path, sizeof s.path, path);
     copy(s.preset, sizeof s.preset, run->preset);
     copy(s.started, sizeof s.started, run->started);
     copy(s.state, sizeof s.state, pt_run_state(run));
     copy(s.verdict, sizeof s.verdict, pt_verdict_name(pt_verdict_of(run).kind));
     return s;
+}
+
+void pt_run_summary_look(pt_run_summary *s)
+{
+    char path[PATH_BYTES];
+    if (strcmp(s->state, "unfinished") == 0 &&
+        pt_fs_join(path, sizeof path, s->path, "log.jsonl") && pt_append_file_is_open(path))
+        copy(s->state, sizeof s->state, "running");
 }
 
 /* ---- finding ---- */
@@ -81,6 +90,7 @@ static pt_status add_run(search *s, const char *folder, const pt_run_stamp *stam
     bool known = s->db && pt_fs_absolute(absolute, sizeof absolute, folder);
     if (known && pt_runs_db_get(s->db, absolute, stamp, &summary)) {
         copy(summary.path, sizeof summary.path, folder);
+        pt_run_summary_look(&summary);
         return add(s->runs, &summary, s->err);
     }
     pt_error reason = {0};
@@ -91,6 +101,7 @@ static pt_status add_run(search *s, const char *folder, const pt_run_stamp *stam
     pt_run_deinit(&run);
     s->runs->n_read++;
     if (known) pt_runs_db_put(s->db, absolute, stamp, &summary);
+    pt_run_summary_look(&summary);
     return add(s->runs, &summary, s->err);
 }
 
@@ -125,6 +136,7 @@ pt_status pt_runs_find(pt_runs *runs, const char *folder, const char *index, pt_
         return pt_fail(err, PT_NOT_FOUND, "'%s' is no folder: give one with runs in it", folder);
     search s = {.runs = runs, .db = index ? pt_runs_db_open(index) : NULL, .err = err};
     look_in(&s, folder, 0);
+    pt_runs_db_sweep(s.db);
     pt_runs_db_close(s.db);
     return s.status;
 }

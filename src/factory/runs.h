@@ -12,8 +12,7 @@ typedef struct pt_run_summary {
     char path[1024]; /* as found: the folder given, and the names below it */
     char preset[32], started[32], state[16], verdict[16];
     int64_t params, steps, total_steps, best_step, last_step; /* steps of the evaluations */
-    double best_val, last_val, train_loss, speed,
-        seconds; /* tokens per second; from first to last line */
+    double best_val, last_val, train_loss, speed, seconds; /* tokens per second; of all sittings */
 } pt_run_summary;
 
 /* Which bytes a summary was made from. */
@@ -34,6 +33,9 @@ pt_status pt_runs_find(pt_runs *runs, const char *folder, const char *index, pt_
 void pt_runs_deinit(pt_runs *runs);
 
 pt_run_summary pt_run_sum_up(const pt_run *run, const char *path);
+
+/* "unfinished" becomes "running" where a living process holds the log of the run at s->path. */
+void pt_run_summary_look(pt_run_summary *s);
 
 /* Sorts by "name", "started", "val" (best), "speed", "steps" or "params", the best or newest first, runs without the
  * figure last. BAD_INPUT for another key. */

@@ -8,7 +8,7 @@
 #include "base/maths.h"
 #include "base/platform.h"
 
-#define VERSION 2    /* of the table, and of what the summaries mean */
+#define VERSION 3    /* of the table, and of what the summaries mean */
 #define WAIT_MS 2000 /* for another process that writes */
 
 #if defined(__APPLE__)
@@ -275,6 +275,37 @@ void pt_runs_db_put(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
     db->f.reset(db->put);
 }
 
+static bool is_gone(const char *folder)
+{
+    static const char *const names[] = {"run.json", "log.jsonl"};
+    char path[2048];
+    for (int i = 0; i < 2; i++)
+        if (pt_fs_join(path, sizeof path, folder, names[i]) && pt_fs_size(path) >= 0) return false;
+    return true;
+}
+
+void pt_runs_db_sweep(pt_runs_db *db)
+{
+    sqlite3_stmt *all = NULL, *drop = NULL;
+    if (!db) return;
+    int code = db->f.prepare_v2(db->file, "SELECT path FROM runs", -1, &all, NULL);
+    if (!code)
+        code = db->f.prepare_v2(db->file, "DELETE FROM runs WHERE path = ?", -1, &drop, NULL);
+    while (!code && (code = db->f.step(all)) == SQLITE_ROW) {
+        char path[1024];
+        cursor row = {db, all, 0}, to = {db, drop, 1};
+        take_text(&row, path, sizeof path);
+        code = SQLITE_OK;
+        if (!is_gone(path)) continue;
+        bind_text(&to, path);
+        code = db->f.step(drop) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        db->f.reset(drop);
+    }
+    if (is_useless(code)) db->damaged = true;
+    db->f.finalize(all);
+    db->f.finalize(drop);
+}
+
 #else /* built without SQLite */
 
 const char *pt_runs_db_version(void) { return NULL; }
@@ -294,6 +325,7 @@ void pt_runs_db_put(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
 {
     (void)db, (void)path, (void)stamp, (void)summary;
 }
+void pt_runs_db_sweep(pt_runs_db *db) { (void)db; }
 void pt_runs_db_close(pt_runs_db *db) { (void)db; }
 
 #endif

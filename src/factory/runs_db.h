@@ -21,6 +21,8 @@ bool pt_runs_db_get(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
                     pt_run_summary *out);
 void pt_runs_db_put(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
                     const pt_run_summary *summary);
+/* Forgets the runs whose files are gone. NULL is fine. */
+void pt_runs_db_sweep(pt_runs_db *db);
 void pt_runs_db_close(pt_runs_db *db); /* NULL is fine */
 
 #endif

@@ -1,6 +1,7 @@
 /* Finding runs, the index that remembers them, sorting. SPDX-License-Identifier: MIT */
 #include "factory/runs.h"
 
+#include "base/append_file.h"
 #include "base/test_folder.h"
 #include "factory/runs_db.h"
 
@@ -101,6 +102,52 @@ TEST(the_index_remembers)
     CHECK_CLOSE(runs.items[1].best_val, 3.125, 0);
 }
 
+TEST(a_run_that_a_process_writes_is_running)
+{
+    three_runs();
+    put_text(in_folder("all/c/log.jsonl"), "{\"type\":\"step\",\"step\":1,\"loss\":2}\n");
+    const char *index = have_index() ? index_path() : NULL;
+    pt_append_file *log = NULL;
+    pt_error err = {0};
+    find(index);
+    CHECK_STR(runs.items[1].state, "unfinished");
+    CHECK_OK(pt_append_file_open(&log, in_folder("all/c/log.jsonl"), NULL, &err), err);
+    for (int i = 0; i < 2; i++) {
+        find(index);
+        CHECK_STR(runs.items[1].state, "running");
+    }
+    CHECK_STR(runs.items[0].state, "finished");
+    pt_append_file_close(log);
+    find(index);
+    CHECK_STR(runs.items[1].state, "unfinished");
+    CHECK(!pt_append_file_is_open(in_folder("all")) && !pt_append_file_is_open("none"));
+}
+
+static bool is_remembered(const char *path, const pt_run_stamp *stamp)
+{
+    pt_run_summary summary;
+    pt_runs_db *db = pt_runs_db_open(index_path());
+    bool found = pt_runs_db_get(db, path, stamp, &summary);
+    pt_runs_db_close(db);
+    return found;
+}
+
+TEST(runs_that_were_deleted_leave_the_index)
+{
+    three_runs();
+    if (!have_index()) SKIP("no SQLite");
+    CHECK_INT(find(index_path()), 3);
+    char path[1024];
+    const char *log = in_folder("all/c/log.jsonl");
+    pt_run_stamp stamp = {0, -1, pt_fs_changed_ns(log), pt_fs_size(log)};
+    CHECK(pt_fs_absolute(path, sizeof path, in_folder("all/c")));
+    CHECK(is_remembered(path, &stamp));
+    CHECK_INT(pt_fs_remove(in_folder("all/c/log.jsonl"), NULL), PT_OK);
+    CHECK_INT(find(index_path()), 0);
+    CHECK_INT(runs.n, 2);
+    CHECK(!is_remembered(path, &stamp));
+}
+
 TEST(a_missing_or_damaged_index_is_made_anew)
 {
     three_runs();
@@ -121,7 +168,7 @@ TEST(an_index_of_another_version_is_made_anew)
 {
     three_runs();
     if (!have_index()) SKIP("no SQLite");
-    static const unsigned char others[] = {1, 3, 12, 18, 255};
+    static const unsigned char others[] = {1, 2, 12, 18, 255};
     for (size_t i = 0; i < sizeof others; i++) {
         find(index_path());
         CHECK_INT(find(index_path()), 0);

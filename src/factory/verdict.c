@@ -86,19 +86,25 @@ static bool judge_overfitting(const pt_run *run, int64_t W, pt_verdict *v)
     return true;
 }
 
-static bool judge_falling(const pt_run *run, int64_t W, pt_verdict *v)
+/* PLATEAU, FALLING or RISING; the sentence says which rule it follows from. */
+static pt_verdict_kind judge_trend(const pt_run *run, int64_t W, pt_verdict *v)
 {
     int64_t n = run->n_steps;
     window before = window_at(run, n - 2 * W, W), last = window_at(run, n - W, W);
-    double fall = before.mean - last.mean, error = both(before, last);
-    bool falling = fall > 2 * error && fall >= 0.002 * before.mean;
+    double fall = before.mean - last.mean, move = pt_fabs(fall), error = both(before, last);
+    bool beyond = move > 2 * error, matters = move >= 0.002 * before.mean;
+    char rule[96];
+    if (beyond && !matters)
+        pt_format(rule, sizeof rule, "more than chance alone moves that by, but less than 0.2 %%");
+    else
+        pt_format(rule, sizeof rule, "%s than twice the %.4f that chance alone moves that by",
+                  beyond ? "more" : "no more", error);
     pt_format(v->because, sizeof v->because,
               "The training loss %s by %.4f from one window of %lld steps to the next (%.4f, then "
-              "%.4f); chance alone "
-              "moves that by about %.4f.",
-              fall >= 0 ? "fell" : "rose", pt_fabs(fall), (long long)W, before.mean, last.mean,
-              error);
-    return falling;
+              "%.4f): %s.",
+              fall >= 0 ? "fell" : "rose", move, (long long)W, before.mean, last.mean, rule);
+    if (!beyond || !matters) return PT_VERDICT_PLATEAU;
+    return fall > 0 ? PT_VERDICT_FALLING : PT_VERDICT_RISING;
 }
 
 /* The newest finite evaluations, newest first: their number, at most `cap`. */
@@ -140,6 +146,17 @@ static bool judge_val_falling(const pt_run *run, pt_verdict *v)
     return true;
 }
 
+/* A plateau of short windows in a run that was to be longer says nothing about what it would have done. */
+static void judge_cut_short(const pt_run *run, int64_t W, pt_verdict *v)
+{
+    if (W >= PT_VERDICT_SURE_WINDOW || run->total_steps <= pt_run_last_step(run)) return;
+    v->kind = PT_VERDICT_TOO_SHORT;
+    pt_format(v->because, sizeof v->because,
+              "Step %lld of %lld, and no fall stands out between windows of %lld steps, which are "
+              "too short to show a slow one.",
+              (long long)pt_run_last_step(run), (long long)run->total_steps, (long long)W);
+}
+
 pt_verdict pt_verdict_of(const pt_run *run)
 {
     pt_verdict v = {.kind = PT_VERDICT_DIVERGED};
@@ -155,35 +172,51 @@ pt_verdict pt_verdict_of(const pt_run *run)
     if (judge_given_back(run, W, &v) || judge_worse_than_nothing(run, W, &v)) return v;
     v.kind = PT_VERDICT_OVERFITTING;
     if (judge_overfitting(run, W, &v)) return v;
-    bool falling = judge_falling(run, W, &v) || judge_val_falling(run, &v);
-    v.kind = falling ? PT_VERDICT_FALLING : PT_VERDICT_PLATEAU;
+    v.kind = judge_trend(run, W, &v);
+    if (v.kind == PT_VERDICT_FALLING) return v;
+    if (judge_val_falling(run, &v)) v.kind = PT_VERDICT_FALLING;
+    else if (v.kind == PT_VERDICT_PLATEAU) judge_cut_short(run, W, &v);
     return v;
 }
 
 const char *pt_verdict_name(pt_verdict_kind kind)
 {
-    static const char *const names[] = {"too short", "diverged", "overfitting", "falling",
-                                        "plateau"};
+    static const char *const names[] = {"too short", "diverged", "overfitting",
+                                        "falling",   "plateau",  "rising"};
     return names[kind];
 }
 
 const char *pt_verdict_words(pt_verdict_kind kind)
 {
-    static const char *const words[] = {
-        "Too short to say", "Diverged", "Overfitting: it learns the text by heart",
-        "Still falling: more steps would lower the loss", "Plateau: no fall that stands out"};
+    static const char *const words[] = {"Too short to say",
+                                        "Diverged",
+                                        "Overfitting: it learns the text by heart",
+                                        "Still falling: more steps would lower the loss",
+                                        "Plateau: no fall that stands out",
+                                        "Rising: the training loss goes up again"};
     return words[kind];
 }
 
-const char *pt_verdict_advice(pt_verdict_kind kind)
+const char *pt_verdict_advice(pt_verdict_kind kind, bool rate_falls)
 {
-    static const char *const advice[] = {
-        "Train for more steps.", "A lower learning rate or a longer warm-up is the usual cure.",
-        "The checkpoint nearest the best evaluation is the better model. More text, a smaller "
-        "model or dropout help.",
-        "If it was a schedule that ended the fall, a longer one is needed rather than steps at its "
-        "end.",
-        "A larger model, more text, or a schedule that ends later or lower may gain more than "
-        "further steps."};
-    return advice[kind];
+    switch (kind) {
+    case PT_VERDICT_TOO_SHORT: return "Train for more steps.";
+    case PT_VERDICT_DIVERGED: return "A lower learning rate or a longer warm-up is the usual cure.";
+    case PT_VERDICT_OVERFITTING:
+        return "The checkpoint nearest the best evaluation is the better model. More text, a "
+               "smaller model or dropout help.";
+    case PT_VERDICT_FALLING:
+        return rate_falls ? "Where the schedule ended the fall, a longer schedule is needed rather "
+                            "than steps at its end."
+                          : "Train for more steps; a schedule that lets the rate fall at the end "
+                            "(cosine, wsd) ends lower.";
+    case PT_VERDICT_RISING:
+        return "If it goes on so, a lower learning rate is the usual cure; the checkpoint nearest "
+               "the best evaluation may be the better model.";
+    case PT_VERDICT_PLATEAU: break;
+    }
+    return rate_falls ? "A larger model, more text, or a schedule that ends later or lower may "
+                        "gain more than further steps."
+                      : "A larger model, more text, or a schedule that lets the rate fall (cosine, "
+                        "wsd) may gain more than further steps.";
 }

@@ -17,6 +17,9 @@
  *                noisy): m >= 4, their last window lies at least 0.2 % below the one before it, and among the last
  *                k = max(4, 2 w) the pairs that fall outnumber those that rise by more than twice what chance alone
  *                gives, sqrt(k (k - 1) (2 k + 5) / 18) (Mann 1945, Econometrica 13). Of 4, each has to fall
+ *   rising       as falling by the training loss, the other way round
+ *   too short    again, when nothing of that stands out, windows are shorter than 20 steps and the run has not come to
+ *                its last step
  *   plateau      otherwise
  * SPDX-License-Identifier: MIT */
 #ifndef PT_FACTORY_VERDICT_H
@@ -26,6 +29,7 @@
 
 #define PT_VERDICT_MIN_STEPS 50
 #define PT_VERDICT_MIN_WINDOW 10
+#define PT_VERDICT_SURE_WINDOW 20
 #define PT_VERDICT_MOST_VALS 32 /* evaluations in a window */
 
 typedef enum pt_verdict_kind {
@@ -33,7 +37,8 @@ typedef enum pt_verdict_kind {
     PT_VERDICT_DIVERGED,
     PT_VERDICT_OVERFITTING,
     PT_VERDICT_FALLING,
-    PT_VERDICT_PLATEAU
+    PT_VERDICT_PLATEAU,
+    PT_VERDICT_RISING
 } pt_verdict_kind;
 
 typedef struct pt_verdict {
@@ -42,8 +47,9 @@ typedef struct pt_verdict {
 } pt_verdict;
 
 pt_verdict pt_verdict_of(const pt_run *run);
-const char *pt_verdict_name(pt_verdict_kind kind);   /* "overfitting" */
-const char *pt_verdict_words(pt_verdict_kind kind);  /* a headline */
-const char *pt_verdict_advice(pt_verdict_kind kind); /* a sentence: what helps */
+const char *pt_verdict_name(pt_verdict_kind kind);  /* "overfitting" */
+const char *pt_verdict_words(pt_verdict_kind kind); /* a headline */
+/* A sentence: what helps. rate_falls: the run's schedule lowers the learning rate. */
+const char *pt_verdict_advice(pt_verdict_kind kind, bool rate_falls);
 
 #endif

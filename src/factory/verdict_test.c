@@ -36,7 +36,7 @@ static pt_verdict judge(pt_verdict_kind want)
     if (v.kind != want) printf("%s: %s\n", pt_verdict_name(v.kind), v.because);
     CHECK_STR(pt_verdict_name(v.kind), pt_verdict_name(want));
     CHECK(strlen(v.because) > 20 && v.because[strlen(v.because) - 1] == '.');
-    CHECK(strlen(pt_verdict_words(v.kind)) > 5 && strlen(pt_verdict_advice(v.kind)) > 5);
+    CHECK(strlen(pt_verdict_words(v.kind)) > 5 && strlen(pt_verdict_advice(v.kind, false)) > 5);
     return v;
 }
 
@@ -78,18 +78,49 @@ TEST(plateau)
     judge(PT_VERDICT_PLATEAU);
 }
 
+TEST(the_sentence_agrees_with_its_numbers)
+{
+    new_run(1000);
+    for (int i = 0; i < 1000; i++) steps[i].loss = 2 + 0.1 * noise((uint64_t)i);
+    for (int i = 900; i < 1000; i++) steps[i].loss -= 0.012; /* more than chance, less than twice */
+    CHECK(strstr(judge(PT_VERDICT_PLATEAU).because, "no more than twice the 0.0") != NULL);
+    new_run(4000);
+    for (int i = 0; i < 4000; i++) steps[i].loss = 2 - 0.003 * i / 4000;
+    CHECK(strstr(judge(PT_VERDICT_PLATEAU).because, "but less than 0.2 %") != NULL);
+    new_run(1000);
+    fall(2, 30, 0);
+    for (int i = 900; i < 1000; i++) steps[i].loss += 0.1;
+    CHECK(strstr(judge(PT_VERDICT_RISING).because, "rose by 0.1000") != NULL);
+    CHECK(strstr(judge(PT_VERDICT_RISING).because, ": more than twice the ") != NULL);
+    CHECK(strstr(pt_verdict_advice(PT_VERDICT_FALLING, true), "the schedule ended") != NULL);
+    CHECK(!strstr(pt_verdict_advice(PT_VERDICT_FALLING, false), "ended the fall"));
+}
+
+TEST(a_run_cut_short_is_no_plateau)
+{
+    new_run(120);
+    for (int i = 0; i < 120; i++) steps[i].loss = 2 + 0.1 * noise((uint64_t)i);
+    judge(PT_VERDICT_PLATEAU);
+    run.total_steps = 1000;
+    CHECK(strstr(judge(PT_VERDICT_TOO_SHORT).because, "Step 120 of 1000") != NULL);
+    run.total_steps = 120;
+    judge(PT_VERDICT_PLATEAU);
+}
+
 /* Noise alone must seldom look like a fall: 2 errors, one side: some 2 %. */
 TEST(noise_is_seldom_taken_for_a_fall)
 {
-    int falls = 0;
+    int falls = 0, rises = 0;
     for (uint64_t k = 0; k < 300; k++) {
         new_run(200);
         for (uint64_t i = 0; i < 200; i++) steps[i].loss = 2 + 0.1 * noise(k * 200 + i);
         pt_verdict_kind kind = pt_verdict_of(&run).kind;
         falls += kind == PT_VERDICT_FALLING;
-        CHECK(kind == PT_VERDICT_FALLING || kind == PT_VERDICT_PLATEAU);
+        rises += kind == PT_VERDICT_RISING;
+        CHECK(kind == PT_VERDICT_FALLING || kind == PT_VERDICT_RISING ||
+              kind == PT_VERDICT_PLATEAU);
     }
-    CHECK(falls <= 20);
+    CHECK(falls <= 20 && rises <= 20);
 }
 
 TEST(diverged)
@@ -101,7 +132,7 @@ TEST(diverged)
     new_run(1000); /* it gives back less than half */
     fall(2, 20, 0.05);
     for (int i = 800; i < 1000; i++) steps[i].loss += (i - 800) * 0.003;
-    judge(PT_VERDICT_PLATEAU);
+    judge(PT_VERDICT_RISING);
     new_run(20); /* also when it is short */
     steps[7].loss = PT_NAN;
     CHECK(strstr(judge(PT_VERDICT_DIVERGED).because, "step 8") != NULL);

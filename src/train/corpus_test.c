@@ -411,9 +411,9 @@ TEST(a_spoilt_folder_is_refused_by_name)
 {
     char other[4096];
     spoil("shard-00001.bin", NULL, 0);
-    refuse("s", PT_NOT_FOUND, "shard-00001.bin");
+    refuse("s", PT_CORRUPT, "shard-00001.bin");
     spoil("shard-00000.bin", NULL, 0);
-    refuse("s", PT_NOT_FOUND, "shard-00000.bin");
+    refuse("s", PT_CORRUPT, "shard-00000.bin");
     spoil("shard-00002.bin", NULL, 0);
     refuse("s", PT_CORRUPT, "shard 2 is missing");
     spoil("shard-00001.bin", "", 0);

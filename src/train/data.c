@@ -90,7 +90,7 @@ static pt_status check_weights(const pt_data *data, pt_error *err)
     for (int k = 0; k < data->n && data->weight; k++)
         if (!(data->weight[k] > 0 && data->weight[k] < 1e300))
             return pt_fail(err, PT_BAD_INPUT,
-                           "weight %d of the mix is %g, it must be a number above 0", k + 1,
+                           "weight %d of the mix is %g, it must be above 0 and below 1e300", k + 1,
                            data->weight[k]);
     return PT_OK;
 }

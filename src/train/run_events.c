@@ -7,6 +7,8 @@
 #include "base/platform.h"
 #include "io/tfevents.h"
 
+#define MAX_TIME 9999999999 /* of ten digits: names sort as their times do */
+
 struct pt_run_events {
     pt_append_file *file;
     pt_strbuf record; /* grown once, reused: no allocation in a step */
@@ -23,14 +25,35 @@ static pt_status end_record(pt_run_events *e, pt_error *err)
     return s;
 }
 
+static const char prefix[] = "events.out.tfevents.";
+
+/* The largest time in a name of an event file. */
+static void note_time(void *ctx, const char *name, bool folder)
+{
+    int64_t *newest = ctx, t = 0;
+    if (folder || !pt_str_starts(name, prefix)) return;
+    for (const char *p = name + sizeof prefix - 1; *p >= '0' && *p <= '9' && t < MAX_TIME; p++)
+        t = 10 * t + (*p - '0');
+    if (t < MAX_TIME) *newest = pt_max_i64(*newest, t);
+}
+
+/* TensorBoard reads the files of a run in the order of their names, so a sitting's name comes after those of the
+ * sittings before it, whatever the clock says. */
+static int64_t time_of_sitting(const char *run)
+{
+    int64_t newest = -1;
+    (void)pt_fs_list(run, note_time, &newest, NULL); /* what cannot be listed has none */
+    return pt_max_i64(pt_clock_unix_ms() / 1000, newest + 1);
+}
+
 pt_status pt_run_events_open(pt_run_events **out, const char *run, bool resumed, int64_t step,
                              int64_t tokens_per_step, pt_error *err)
 {
     char process[96], name[160], path[PT_FS_PATH_MAX];
     *out = NULL;
     pt_platform_process_name(process, sizeof process);
-    pt_format(name, sizeof name, "events.out.tfevents.%010lld.%s.0",
-              (long long)(pt_clock_unix_ms() / 1000), process);
+    pt_format(name, sizeof name, "%s%010lld.%s.0", prefix, (long long)time_of_sitting(run),
+              process);
     pt_status s = pt_fs_path(path, run, name, err);
     if (s) return s;
     pt_run_events *e = pt_alloc(sizeof *e);

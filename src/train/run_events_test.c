@@ -92,6 +92,26 @@ TEST(a_second_sitting_from_the_start_says_so)
     }
 }
 
+/* The clock went back between two sittings: TensorBoard reads files in the order of their names. */
+TEST(a_second_sitting_sorts_after_the_first)
+{
+    fresh_folder();
+    pt_error err = {0};
+    put_text(in_folder("events.out.tfevents.5000000000.vm.1.0"), "");
+    put_text(in_folder("events.out.tfevents.99999999999999999999.vm.1.0"), ""); /* none of ours */
+    for (int i = 1; i < 3; i++) {
+        pt_run_events *e = NULL;
+        char want[64];
+        CHECK_OK(pt_run_events_open(&e, in_folder(""), true, 100, 1024, &err), err);
+        pt_run_events_close(e);
+        CHECK_INT(pt_fs_remove(in_folder("events.out.tfevents.99999999999999999999.vm.1.0"), NULL),
+                  i == 1 ? PT_OK : PT_NOT_FOUND);
+        CHECK_OK(pt_fs_list(in_folder(""), note_name, NULL, &err), err); /* the last one by name */
+        snprintf(want, sizeof want, "events.out.tfevents.500000000%d.", i);
+        CHECK(strncmp(file_name, want, strlen(want)) == 0);
+    }
+}
+
 TEST(without_events_nothing_happens)
 {
     pt_error err = {0};

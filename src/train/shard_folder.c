@@ -39,6 +39,11 @@ static pt_status open_next(pt_shard_folder *out, const char *folder, pt_error *e
     pt_shard_file *file = &out->file[out->n];
     pt_status s = shard_path(path, folder, out->n, err);
     if (s) return s;
+    if (!pt_fs_exists(path))
+        return pt_fail(err, PT_CORRUPT,
+                       "'%s' is missing, and shards after it are there: put it back, or make the "
+                       "shards again",
+                       path);
     const char *kept = pt_arena_copy(&out->memory, path, strlen(path));
     if (!kept) return pt_fail(err, PT_NO_MEMORY, "no memory for a list of shards");
     s = pt_open_files_add(out->files, kept, &file->file, err);
@@ -59,6 +64,9 @@ pt_status pt_shard_folder_open(pt_shard_folder *out, const char *path, pt_open_f
 {
     int64_t n = 0;
     *out = (pt_shard_folder){.files = files};
+    if (pt_fs_size(path) >= 0)
+        return pt_fail(err, PT_BAD_INPUT, "'%s' is a file: give the folder that holds its shards",
+                       path);
     pt_status s = pt_fs_list(path, count_shard, &n, err);
     if (s) return s;
     if (n == 0)
