@@ -267,7 +267,8 @@ bool pt_exit_codes(int i, char codes[32], const char **words)
     } else {
         pt_format(codes, 32, "%d, %d, %d", pt_status_exit_code(PT_HUNG_UP),
                   pt_status_exit_code(PT_INTERRUPTED), pt_status_exit_code(PT_TERMINATED));
-        *words = "stopped by a signal: at the first everything is saved, a second one stops at once";
+        *words =
+            "stopped by a signal: at the first everything is saved, a second one stops at once";
     }
     return i <= n;
 }

@@ -51,7 +51,7 @@ pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err);
 typedef struct pt_run_restored {
     int64_t step; /* of the checkpoint that was used; -1: there is none, the trainer is as it was */
     bool from_published; /* no checkpoint could be used, but the run's model.tinygpt */
-    int64_t n_refused; /* newer ones that could not be used; the first few of them: */
+    int64_t n_refused;   /* newer ones that could not be used; the first few of them: */
     struct {
         int64_t step;
         char why[200];
