@@ -27,7 +27,7 @@ typedef struct train_verb {
     pt_progress progress;
     double saved_at;    /* clock seconds: the newest checkpoint, or the start of the loop */
     bool spike_stopped; /* --on-spike stop, or too many rollbacks, ended the run */
-    uint8_t *stand_in; /* --dry-run without a text */
+    uint8_t *stand_in;  /* --dry-run without a text */
 } train_verb;
 
 static volatile sig_atomic_t interrupts, interrupt_signal;

@@ -37,7 +37,7 @@ pt_run_summary pt_run_sum_up(const pt_run *run, const char *path)
 
 void pt_run_summary_look(pt_run_summary *s)
 {
-    char path[PATH_BYTES];
+    char path[PT_FS_PATH_MAX];
     if (strcmp(s->state, "unfinished") == 0 &&
         pt_fs_join(path, sizeof path, s->path, "log.jsonl") && pt_append_file_is_open(path))
         copy(s->state, sizeof s->state, "running");
