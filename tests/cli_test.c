@@ -401,8 +401,9 @@ TEST(no_line_of_help_is_wider_than_a_terminal)
     int n = 0;
     fresh_folder();
     memcpy(names, RUN("help", "--names")->out, sizeof names);
-    for (char *name = strtok(names, "\n"); name; name = strtok(NULL, "\n"), n++) {
+    for (char *name = names, *end; (end = strchr(name, '\n')); name = end + 1, n++) {
         char verb[64];
+        *end = 0;
         snprintf(verb, sizeof verb, "%s", name);
         char *sub = strchr(verb, '-');
         if (sub) *sub++ = 0;

@@ -67,6 +67,29 @@ TEST(depth_gives_the_originals_table)
     }
 }
 
+TEST(a_recipe_can_be_read_and_typed)
+{
+    fresh_folder();
+    result *r = RUN("train", "--depth", "12", "--lr", "6e-3", "--recipe");
+    CHECK(r->code == 0 && strstr(r->out, "\nmin-lr         0.0006       ") != NULL);
+    r = RUN("train", "--depth", "12", "--recipe", "--json");
+    CHECK(strstr(r->out, "of the 12 blocks") != NULL);
+    r = RUN("train", "--depth", "4", "--recipe");
+    CHECK(strstr(r->out, "\nlr             0.00424264   ") != NULL);
+    CHECK(!strstr(r->out, "\nepochs"));
+    for (const char *line = r->out; *line;) {
+        size_t n = strcspn(line, "\n");
+        CHECK(n <= 80);
+        line += n + (line[n] == '\n');
+    }
+    r = RUN("train", "--depth", "4", "--recipe", "--corpus", text_file()); /* of 6000 bytes */
+    CHECK(strstr(r->out, "\nepochs         1.05e+04     ") && strstr(r->out, "2305.16264"));
+    r = RUN("train", "--preset", "tiny", "--steps", "1", "--batch", "1", "--recipe", "--corpus",
+            text_file());
+    CHECK(strstr(r->out, "\nepochs ") && !strstr(r->out, "2305.16264"));
+    check_refused(RUN("train", "--recipe", "--corpus", in_folder("none")), 7, "none");
+}
+
 TEST(explicit_flags_win_and_what_follows_follows)
 {
     fresh_folder();
@@ -182,6 +205,26 @@ static result *run_limited(int64_t bytes, const char *const *words)
 }
 
 #define LIMITED(bytes, ...) run_limited(bytes, (const char *const[]){__VA_ARGS__, NULL})
+
+TEST(a_dry_run_needs_no_text_and_tells_the_disk)
+{
+    fresh_folder();
+    result *r = RUN("train", "--preset", "tiny", "--dry-run", "--json", "--save-every", "10",
+                    "--steps", "100", "--keep", "2");
+    CHECK_INT(r->code, 0);
+    const pt_json *json = parsed(r), *disk = pt_json_get(json, "disk");
+    int64_t each = 0, kept = 0;
+    CHECK(pt_json_get_i64(disk, "checkpoint_bytes", &each) && each == 4 + 12 * 70464);
+    CHECK(pt_json_get_i64(disk, "checkpoints", &kept) && kept == 3);
+    CHECK(pt_json_get(json, "time")->type == PT_JSON_OBJECT);
+    pt_arena_deinit(&arena);
+    r = RUN("train", "--preset", "tiny", "--dry-run", "--keep", "0", "--save-every", "7", "--steps",
+            "20");
+    CHECK(r->code == 0 && strstr(r->out, "\ndisk\n") && strstr(r->out, "  3 kept "));
+    r = RUN("train", "--preset", "tiny", "--dry-run", "--ctx", "100000", "--layers", "1");
+    CHECK(r->code == 0 || r->code == 3);
+    check_refused(RUN("train", "--preset", "tiny", "--out", in_folder("r")), 2, "which text?");
+}
 
 TEST(what_does_not_fit_is_refused_and_what_would_is_named)
 {

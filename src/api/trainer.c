@@ -4,7 +4,6 @@
 #include "api/api.h"
 #include "base/atomic_file.h"
 #include "base/fs.h"
-#include "base/maths.h"
 
 struct posttrain_trainer {
     pt_device *device;
@@ -163,9 +162,9 @@ int64_t posttrain_trainer_steps(const posttrain_trainer *trainer)
 }
 double posttrain_trainer_loss(const posttrain_trainer *trainer)
 {
-    return trainer ? pt_trainer_train_loss(trainer->trainer) : PT_NAN;
+    return trainer ? pt_trainer_train_loss(trainer->trainer) : __builtin_nan("");
 }
 double posttrain_trainer_validation_loss(const posttrain_trainer *trainer)
 {
-    return trainer ? pt_trainer_val_loss(trainer->trainer) : PT_NAN;
+    return trainer ? pt_trainer_val_loss(trainer->trainer) : __builtin_nan("");
 }

@@ -2,8 +2,10 @@
 #include "cli/dry_run.h"
 
 #include "base/platform.h"
+#include "base/rng.h"
 #include "bench/estimate.h"
 #include "cli/cli.h"
+#include "io/tinygpt.h"
 #include "train/memory.h"
 
 #define N_LARGEST 5
@@ -70,6 +72,40 @@ pt_status pt_check_memory(const pt_dry_run *run, pt_error *err)
     return f.fits ? PT_OK : refuse(run, &f, err);
 }
 
+#define TEXT_LEAST ((int64_t)1 << 20) /* bytes */
+#define TEXT_WINDOWS 32
+#define TEXT_MOST ((int64_t)1 << 30)
+
+pt_status pt_dry_run_text(const pt_model_config *config, uint8_t **out, int64_t *n, pt_error *err)
+{
+    int64_t size = 0;
+    if (!pt_mul_i64(pt_max_i64(1, config->ctx), TEXT_WINDOWS, &size)) size = TEXT_MOST;
+    *n = pt_min_i64(pt_max_i64(size, TEXT_LEAST), TEXT_MOST);
+    *out = pt_alloc((size_t)*n);
+    if (!*out) return pt_fail(err, PT_NO_MEMORY, "no memory for a text to measure with");
+    for (int64_t i = 0; i + 16 <= *n; i += 16) {
+        uint32_t four[4];
+        pt_rng_u32x4(0, PT_STREAM_TEST, 0, (uint64_t)i, four);
+        memcpy(*out + i, four, sizeof four);
+    }
+    return PT_OK;
+}
+
+/* ---- disk ---- */
+
+typedef struct disk {
+    int64_t each, kept; /* bytes of a checkpoint: weights and AdamW's moments; how many stay */
+} disk;
+
+/* model.tinygpt is a second name of the newest. */
+static disk disk_of(const pt_dry_run *run)
+{
+    const pt_train_options *o = &run->desc->options;
+    int64_t saves = o->save_every ? pt_div_up(o->steps, o->save_every) : 1;
+    int64_t most = run->keep ? run->keep + 1 : INT64_MAX;
+    return (disk){4 + 12 * pt_trainer_n_params(run->trainer), pt_min_i64(saves, most)};
+}
+
 /* ---- for people ---- */
 
 static void put_size(pt_strbuf *out, const char *name, int64_t bytes)
@@ -91,6 +127,18 @@ static void put_memory(pt_strbuf *out, const pt_dry_run *run, const findings *f)
     pt_strbuf_puts(out, "\nlargest tensors\n");
     for (int i = 0; i < f->n_largest; i++)
         put_size(out, plan->entries[f->largest[i]].name, plan->entries[f->largest[i]].bytes);
+}
+
+static void put_disk(pt_strbuf *out, const pt_dry_run *run)
+{
+    char name[48], n[32];
+    disk d = disk_of(run);
+    int64_t all = 0;
+    if (!pt_mul_i64(d.each, d.kept, &all)) all = INT64_MAX;
+    pt_strbuf_puts(out, "\ndisk\n");
+    put_size(out, "a checkpoint", d.each);
+    pt_format(name, sizeof name, "%s kept", pt_grouped(d.kept, n));
+    put_size(out, name, all);
 }
 
 static void put_ways(pt_strbuf *out, const pt_dry_run *run, const findings *f)
@@ -186,6 +234,15 @@ static void write_memory(pt_json_writer *w, const pt_dry_run *run, const finding
     pt_json_end_array(w);
 }
 
+static void write_disk(pt_json_writer *w, const pt_dry_run *run)
+{
+    disk d = disk_of(run);
+    pt_json_begin_object(w, "disk");
+    pt_json_i64(w, "checkpoint_bytes", d.each);
+    pt_json_i64(w, "checkpoints", d.kept);
+    pt_json_end_object(w);
+}
+
 static void write_ways(pt_json_writer *w, const pt_dry_run *run, const findings *f)
 {
     char flags[96];
@@ -237,12 +294,14 @@ pt_status pt_dry_run_print(const pt_dry_run *run, pt_error *err)
         pt_json_writer w = pt_json_writer_begin(&text, 0);
         pt_json_begin_object(&w, NULL);
         write_memory(&w, run, &f);
+        write_disk(&w, run);
         write_ways(&w, run, &f);
         write_time(&w, run, &f.time);
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
     } else {
         put_memory(&text, run, &f);
+        put_disk(&text, run);
         if (!f.fits) put_ways(&text, run, &f);
         else put_time(&text, run, &f);
     }

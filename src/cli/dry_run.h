@@ -9,10 +9,15 @@ typedef struct pt_dry_run {
     const pt_trainer_desc *desc;
     const pt_trainer *trainer; /* planned, nothing allocated */
     int64_t done;              /* steps, of a run that goes on */
+    int64_t keep;              /* checkpoints, beside the best; 0: all */
     bool json, force_memory;
 } pt_dry_run;
 
-/* The plan by part, whether it fits, how long the steps left will take, on stdout. NO_MEMORY when it does not fit. */
+/* A plan and its time depend on no text: where none is given, random bytes do, enough to train on and to validate.
+ * *out is the caller's (pt_free). */
+pt_status pt_dry_run_text(const pt_model_config *config, uint8_t **out, int64_t *n, pt_error *err);
+
+/* The plan by part, whether it fits, the disk it fills, how long the steps left will take, on stdout. NO_MEMORY when it does not fit. */
 pt_status pt_dry_run_print(const pt_dry_run *run, pt_error *err);
 /* NO_MEMORY, naming what would fit, when the plan is larger than what is available and force_memory is not set. */
 pt_status pt_check_memory(const pt_dry_run *run, pt_error *err);

@@ -2,8 +2,11 @@
 #include "cli/recipe.h"
 
 #include "base/decimal.h"
+#include "base/human.h"
 
 #define MAX_LINES 40
+#define VALUE_COLUMNS 12
+#define MANY_EPOCHS 4
 
 static bool given(const pt_train_arguments *a, const char *name)
 {
@@ -36,7 +39,7 @@ static pt_status work_out(pt_train_arguments *a, pt_error *err)
         tokens = INT64_MAX;
     d->steps = pt_recipe_steps(&d->recipe, tokens);
     d->warmup = pt_recipe_warmup(given(a, "steps") ? a->train.steps : d->steps);
-    d->min_lr = PT_RECIPE_MIN_LR * (given(a, "lr") ? a->train.lr : d->recipe.lr);
+    d->min_lr = pt_recipe_min_lr(given(a, "lr") ? a->train.lr : d->recipe.lr);
     return PT_OK;
 }
 
@@ -184,16 +187,37 @@ static void add_amounts(recipe_lines *l, int64_t n_params)
     recipe_line *line = add_fact(l, "tokens a step", per_step);
     pt_format(line->why, sizeof line->why, "batch x accum x ctx");
     int64_t of_blocks = d->recipe.params;
-    pt_format(why, sizeof why,
-              "%s: %lld tokens for each of the 12 layers d-model^2 = %lld parameters of the blocks",
-              a->regime, (long long)(d->recipe.tokens / pt_max_i64(1, of_blocks)),
-              (long long)of_blocks);
+    pt_format(
+        why, sizeof why,
+        "%s: %lld tokens for each parameter of the %lld blocks, 12 d-model^2 a block, %lld in "
+        "all",
+        a->regime, (long long)(d->recipe.tokens / pt_max_i64(1, of_blocks)),
+        (long long)d->recipe.layers, (long long)of_blocks);
     add_count(l, "steps", t->steps, (reason){why, d->steps, true, ""});
     line = add_fact(l, "tokens", tokens);
     pt_format(line->why, sizeof line->why,
               "steps x tokens a step: %.1f for each parameter; 20 make the best model for the work "
               "(Hoffmann et al. 2022, arXiv:2203.15556)",
               tokens / (double)n_params);
+}
+
+/* How often the text is read; standard input is not read for it. */
+static void add_epochs(recipe_lines *l)
+{
+    const pt_train_arguments *a = l->a;
+    if (!a->corpus.corpus) return;
+    const pt_train_options *t = &a->train;
+    double text = (double)pt_corpus_tokens(a->corpus.corpus);
+    double epochs = (double)(t->batch * t->accum) * (double)a->model.ctx * (double)t->steps / text;
+    char value[32], n[32];
+    pt_format(value, sizeof value, "%.3g", epochs);
+    recipe_line *line = add(l, "epochs", value, true);
+    line->from = "follows";
+    pt_format(line->why, sizeof line->why, "times that the %s bytes of text are read%s",
+              pt_grouped(pt_corpus_tokens(a->corpus.corpus), n),
+              epochs > MANY_EPOCHS ? ": more than 4 teach little that is new, so take more text or "
+                                     "fewer steps (Muennighoff et al. 2023, arXiv:2305.16264)"
+                                   : "");
 }
 
 static void add_rate(recipe_lines *l)
@@ -248,6 +272,7 @@ static void collect(recipe_lines *l, const pt_train_arguments *a, int64_t n_para
     *l = (recipe_lines){.a = a};
     add_shape(l, n_params);
     add_amounts(l, n_params);
+    add_epochs(l);
     add_rate(l);
     add_rest(l);
 }
@@ -274,7 +299,16 @@ static void write_json(const recipe_lines *l, pt_strbuf *text)
     pt_strbuf_putc(text, '\n');
 }
 
-pt_status pt_print_recipe(const pt_train_arguments *a, pt_error *err)
+static pt_status open_text(pt_train_arguments *a, pt_error *err)
+{
+    const pt_word_list *paths = &a->corpus.paths;
+    a->corpus.quiet = a->quiet;
+    for (int i = 0; i < paths->n; i++)
+        if (strcmp(paths->word[i], "-") == 0) return PT_OK;
+    return paths->n ? pt_corpus_choice_open(&a->corpus, err) : PT_OK;
+}
+
+pt_status pt_print_recipe(pt_train_arguments *a, pt_error *err)
 {
     pt_params params = {0};
     pt_strbuf text = {0};
@@ -283,12 +317,16 @@ pt_status pt_print_recipe(const pt_train_arguments *a, pt_error *err)
     if (s == PT_OK) s = pt_train_options_check(&a->train, err);
     if (s == PT_OK) s = pt_model_config_check(&a->model, err);
     if (s == PT_OK) s = pt_params_init(&params, &a->model, err);
+    if (s == PT_OK) s = open_text(a, err);
     if (s == PT_OK) {
         collect(l, a, params.n_params);
         if (a->json) write_json(l, &text);
-        for (int i = 0; i < l->n && !a->json; i++)
-            pt_strbuf_printf(&text, "%-14s %-12s %s\n", l->line[i].name, l->line[i].value,
-                             l->line[i].why);
+        for (int i = 0; i < l->n && !a->json; i++) {
+            pt_strbuf_printf(&text, "%-14s %-*s ", l->line[i].name, VALUE_COLUMNS,
+                             l->line[i].value);
+            pt_put_wrapped(&text, 16 + VALUE_COLUMNS, l->line[i].why);
+            pt_strbuf_putc(&text, '\n');
+        }
         s = pt_print_strbuf(&text, err);
     }
     pt_params_deinit(&params);

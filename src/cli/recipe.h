@@ -11,6 +11,6 @@ pt_status pt_apply_depth(pt_train_arguments *arguments, pt_error *err);
 /* Says which settings of --depth were given otherwise. */
 void pt_say_overrides(const pt_train_arguments *arguments);
 /* --recipe: the table, or with --json an object, on stdout. The arguments are settled. */
-pt_status pt_print_recipe(const pt_train_arguments *arguments, pt_error *err);
+pt_status pt_print_recipe(pt_train_arguments *arguments, pt_error *err);
 
 #endif

@@ -27,6 +27,7 @@ typedef struct train_verb {
     pt_progress progress;
     double saved_at;    /* clock seconds: the newest checkpoint, or the start of the loop */
     bool spike_stopped; /* --on-spike stop, or too many rollbacks, ended the run */
+    uint8_t *stand_in;  /* --dry-run without a text */
 } train_verb;
 
 static volatile sig_atomic_t interrupts, interrupt_signal;
@@ -154,6 +155,23 @@ static pt_status choose_device(const pt_train_arguments *a, pt_device **out, pt_
     return s;
 }
 
+static pt_status choose_text(train_verb *v, pt_error *err)
+{
+    pt_corpus_choice *choice = &v->args.corpus;
+    pt_trainer_desc *desc = &v->desc;
+    if (v->args.dry_run && !choice->paths.n) {
+        pt_status s = pt_dry_run_text(&desc->config, &v->stand_in, &desc->corpus_bytes, err);
+        desc->corpus = v->stand_in;
+        return s;
+    }
+    choice->quiet = v->args.quiet;
+    pt_status s = pt_corpus_choice_open(choice, err);
+    if (s) return s;
+    desc->data = &choice->data;
+    desc->corpus_memory = pt_corpus_memory(choice->corpus);
+    return PT_OK;
+}
+
 static pt_status prepare(train_verb *v, pt_error *err)
 {
     v->desc = (pt_trainer_desc){.config = v->args.model,
@@ -166,13 +184,10 @@ static pt_status prepare(train_verb *v, pt_error *err)
                                            .sampled = on_sampled,
                                            .save_begin = on_save_begin,
                                            .save_end = on_save_end}};
-    v->args.corpus.quiet = v->args.quiet;
-    pt_status s = pt_corpus_choice_open(&v->args.corpus, err);
+    pt_status s = choose_text(v, err);
     if (s == PT_OK && v->args.previous) s = pt_resume_check_corpus(&v->args, err);
     if (s == PT_OK) s = choose_device(&v->args, &v->device, err);
     if (s) return s;
-    v->desc.data = &v->args.corpus.data;
-    v->desc.corpus_memory = pt_corpus_memory(v->args.corpus.corpus);
     return pt_trainer_new(&v->trainer, v->device, &v->desc, err);
 }
 
@@ -384,7 +399,11 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
 {
     pt_status s = prepare(v, err);
     if (s) return s;
-    pt_dry_run plan = {v->device, &v->desc, v->trainer, .json = v->args.json,
+    pt_dry_run plan = {v->device,
+                       &v->desc,
+                       v->trainer,
+                       .keep = v->args.keep,
+                       .json = v->args.json,
                        .force_memory = v->args.force_memory};
     if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
     if (s == PT_OK && v->args.previous) s = pt_resume_check_steps(&v->args, plan.done, err);
@@ -424,6 +443,7 @@ static void release(train_verb *v)
     pt_run_folder_free(v->run);
     pt_device_free(v->device);
     pt_corpus_choice_close(&v->args.corpus);
+    pt_free(v->stand_in);
     pt_train_arguments_deinit(&v->args);
 }
 

@@ -49,7 +49,7 @@ static void add_job(pt_train_arguments *a)
          NULL, false},
         {"json", PT_OPTION_SWITCH, &a->json, NULL, "the result as JSON on stdout", NULL, false},
         {"dry-run", PT_OPTION_SWITCH, &a->dry_run, NULL,
-         "print memory and time it would take, only", NULL, false},
+         "print memory, disk and time it would take, only; needs no text", NULL, false},
         {"recipe", PT_OPTION_SWITCH, &a->recipe, NULL, "print all settings and why, only", NULL,
          false},
         {"quiet", PT_OPTION_SWITCH, &a->quiet, NULL, "nothing on stderr but errors", NULL, false},
@@ -235,7 +235,7 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     pt_model_config_complete(&a->model);
     s = set_choices(a, err);
     if (s || a->recipe) return s;
-    s = pt_corpus_choice_check(&a->corpus, err);
+    if (!a->dry_run) s = pt_corpus_choice_check(&a->corpus, err);
     if (s) return s;
     if (a->keep < 0)
         return pt_fail(err, PT_BAD_INPUT, "--keep is %lld, it must be 0 (all) or more",

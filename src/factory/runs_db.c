@@ -278,7 +278,7 @@ void pt_runs_db_put(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
 static bool is_gone(const char *folder)
 {
     static const char *const names[] = {"run.json", "log.jsonl"};
-    char path[2048];
+    char path[PT_FS_PATH_MAX];
     for (int i = 0; i < 2; i++)
         if (pt_fs_join(path, sizeof path, folder, names[i]) && pt_fs_size(path) >= 0) return false;
     return true;
@@ -292,7 +292,7 @@ void pt_runs_db_sweep(pt_runs_db *db)
     if (!code)
         code = db->f.prepare_v2(db->file, "DELETE FROM runs WHERE path = ?", -1, &drop, NULL);
     while (!code && (code = db->f.step(all)) == SQLITE_ROW) {
-        char path[1024];
+        char path[PT_FS_PATH_MAX];
         cursor row = {db, all, 0}, to = {db, drop, 1};
         take_text(&row, path, sizeof path);
         code = SQLITE_OK;

@@ -1,8 +1,21 @@
 /* The depth recipe. SPDX-License-Identifier: MIT */
 #include "train/recipe.h"
 
+#include "base/decimal.h"
+#include "base/format.h"
 #include "base/maths.h"
 #include "base/mem.h"
+
+/* To six digits, so that what is printed can be typed again: a tenth of 0.006 is 0.0006. */
+static double rounded(double value)
+{
+    char text[32];
+    double out = value;
+    size_t n = pt_format(text, sizeof text, "%.6g", value);
+    return pt_decimal_to_double(text, n, &out) == n ? out : value;
+}
+
+double pt_recipe_min_lr(double lr) { return rounded(PT_RECIPE_MIN_LR * lr); }
 
 pt_status pt_recipe_of_depth(int64_t depth, pt_regime regime, int64_t ctx, pt_recipe *out,
                              pt_error *err)
@@ -19,9 +32,9 @@ pt_status pt_recipe_of_depth(int64_t depth, pt_regime regime, int64_t ctx, pt_re
                        .heads = depth,
                        .params = params,
                        .tokens = params * (regime == PT_REGIME_OVERTRAINED ? 40 : 20),
-                       .lr = lr < 1e-4   ? 1e-4
-                             : lr > 6e-3 ? 6e-3
-                                         : lr,
+                       .lr = rounded(lr < 1e-4   ? 1e-4
+                                     : lr > 6e-3 ? 6e-3
+                                                 : lr),
                        .windows = pt_max_i64(1, 32 * d / ctx)};
     return PT_OK;
 }

@@ -3,6 +3,7 @@
  *   parameters, counted as 12 L d^2: the matrices of the blocks
  *   tokens = 20 times that (Hoffmann et al. 2022, arXiv:2203.15556), or 40 times when overtrained
  *   learning rate = 3e-3 sqrt(512 / d), between 1e-4 and 6e-3
+ *     to six digits, so that what is printed can be typed again
  *   windows per step = floor(32 d / ctx), steps = floor(tokens / tokens per step), each at least 1
  * SPDX-License-Identifier: MIT */
 #ifndef PT_TRAIN_RECIPE_H
@@ -32,6 +33,8 @@ pt_status pt_recipe_of_depth(int64_t depth, pt_regime regime, int64_t ctx, pt_re
                              pt_error *err);
 /* Steps in which the tokens are seen, at least 1. */
 int64_t pt_recipe_steps(const pt_recipe *recipe, int64_t tokens_per_step);
+/* The rate to end at: a tenth of the learning rate, to six digits, as the recipe's own. */
+double pt_recipe_min_lr(double lr);
 /* Steps of warm-up: the original's 500, in a short run a tenth of it. */
 int64_t pt_recipe_warmup(int64_t steps);
 
