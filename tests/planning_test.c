@@ -434,13 +434,44 @@ TEST(a_spike_rolls_a_run_back)
     log_facts f;
     const char *run = kept("run");
     result *r = train_odd(run, "rollback", "400");
-    CHECK(r->code == 0 || r->code == 9); /* the odd window comes again: three times, then it ends */
+    CHECK(r->code == 0 ||
+          r->code == 9); /* other windows hold odd bytes too: three times, then it ends */
+    char words[64];
     read_log(run, &f);
     CHECK(f.rollbacks >= 1 && f.rollbacks <= 3);
     CHECK(f.steps > f.last_step); /* some were done again */
     CHECK_INT(f.rolled_to % 20, 0);
+    snprintf(words, sizeof words, "back at step %d; ", (int)f.rolled_to);
+    CHECK(strstr(r->error, words));
     CHECK_CLOSE(f.lr_scale, f.rollbacks == 1 ? 0.5 : f.rollbacks == 2 ? 0.25 : 0.125, 0);
     CHECK_CLOSE(f.lr[f.rolled_to + 1], 1e-2 * f.lr_scale, 1e-9);
+}
+
+/* Checkpoints of the clock are none to go back to, and none that must stay is pruned for them. */
+TEST(a_rollback_does_not_depend_on_saving_by_time)
+{
+    static char model[2][1 << 20];
+    static const char *const minutes[] = {"0", "0.00003"};
+    log_facts f[2];
+    size_t n[2];
+    fresh_folder();
+    for (int i = 0; i < 2; i++) {
+        const char *run = kept(i ? "often" : "never");
+        char path[600];
+        result *r = RUN("train", "--corpus", odd_text(), "--out", run, "--layers", "1", "--d-model",
+                        "32", "--heads", "2", "--ctx", "8", "--batch", "1", "--steps", "400",
+                        "--lr", "1e-2", "--save-every", "20", "--keep", "2", "--on-spike",
+                        "rollback", "--save-minutes", minutes[i], "--quiet");
+        CHECK(r->code == 0 || r->code == 9);
+        read_log(run, &f[i]);
+        snprintf(path, sizeof path, "%s/model.tinygpt", run);
+        n[i] = read_whole(path, model[i], sizeof model[i]);
+    }
+    CHECK(f[0].rollbacks >= 1 && f[0].rollbacks == f[1].rollbacks);
+    CHECK_INT(f[0].rolled_to, f[1].rolled_to);
+    CHECK_INT(f[0].last_step, f[1].last_step);
+    size_t body = 100000; /* as above */
+    CHECK(n[0] > body && memcmp(model[0] + n[0] - body, model[1] + n[1] - body, body) == 0);
 }
 
 PT_PROGRAM_TEST_MAIN

@@ -88,7 +88,7 @@ void pt_progress_spiked(pt_progress *p, const pt_spike_report *r)
         [PT_SPIKE_WARN] = "noted; --on-spike skip|stop|rollback would act",
         [PT_SPIKE_SKIP] = "this step is left out",
         [PT_SPIKE_STOP] = "the run ends",
-        [PT_SPIKE_ROLLBACK] = "back to the newest checkpoint, with half the learning rate",
+        [PT_SPIKE_ROLLBACK] = "the run goes back, with half the learning rate",
     };
     p->saved_step = -1; /* after a rollback a step is saved anew */
     if (p->quiet) return;
@@ -96,6 +96,14 @@ void pt_progress_spiked(pt_progress *p, const pt_spike_report *r)
     if (r->bad) pt_say("step %lld  not finite: %s; ", (long long)r->step, r->bad);
     else pt_say("step %lld  loss spike: %.4g, above %.4g; ", (long long)r->step, r->loss, r->limit);
     pt_say("%s\n", done[r->did]);
+}
+
+void pt_progress_went_back(pt_progress *p, int64_t step, double lr_scale)
+{
+    if (p->quiet) return;
+    clear_line(p);
+    pt_say("back at step %lld; the learning rate is now %g times the schedule's\n", (long long)step,
+           lr_scale);
 }
 
 void pt_progress_evaluated(pt_progress *p, int64_t step, double val_loss)

@@ -24,6 +24,8 @@ void pt_progress_step(pt_progress *progress, const pt_step_report *report,
                       double tokens_per_second);
 /* A spike, and what was done about it. */
 void pt_progress_spiked(pt_progress *progress, const pt_spike_report *report);
+/* After a rollback: where the run stands now. */
+void pt_progress_went_back(pt_progress *progress, int64_t step, double lr_scale);
 void pt_progress_evaluated(pt_progress *progress, int64_t step, double val_loss);
 void pt_progress_sampled(pt_progress *progress, int64_t step, const char *bytes, int64_t n);
 void pt_progress_saved(pt_progress *progress, int64_t step);

@@ -98,7 +98,9 @@ static pt_status on_roll_back(void *ctx, int64_t from, double lr_scale, pt_error
 {
     train_verb *v = ctx;
     pt_status s = pt_run_folder_roll_back(v->run, v->trainer, from, lr_scale, err);
-    return s ? s : pt_run_events_went_back(v->events, pt_trainer_step(v->trainer), err);
+    if (s) return s;
+    pt_progress_went_back(&v->progress, pt_trainer_step(v->trainer), lr_scale);
+    return pt_run_events_went_back(v->events, pt_trainer_step(v->trainer), err);
 }
 
 static pt_status on_evaluated(void *ctx, int64_t step, double val_loss, pt_error *err)
@@ -469,22 +471,31 @@ const pt_verb pt_verb_train = {
     .details = "Example:\n"
                "  posttrain train --preset small --corpus book.txt --out runs/first \\\n"
                "      --steps 1500 --lr 2e-3 --schedule cosine --warmup 50 --sample-every 300\n",
-    .manual = "Trains a new model on the bytes of a text and keeps the run in a folder of its "
-              "own. Where the text is long enough, its last tenth is held out and the loss on it "
-              "is measured before the first step, as asked, and at the end.\n\n"
-              "Loss is in nats per byte: the mean of the negative logarithm of the probability "
-              "that the model gave to each next byte. A model that knows nothing has ln 256 = "
-              "5.55. In the progress line, trend is the loss smoothed over about 20 steps.\n\n"
-              "An interrupt (Ctrl-C) ends the run after the micro-batch under way: a step that is "
-              "not done is dropped, and what was done before it is saved. A second one ends it at "
-              "once, and what is not saved is lost. A loss or gradient that is not finite never "
-              "reaches the "
-              "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
-              "A checkpoint is made every 10 minutes (--save-minutes), every N steps where "
-              "--save-every says so, and at the end: a kill costs what came after the newest. No "
-              "number depends on when.\n\n"
-              "A value is taken from the command line, else from the file given with --config, "
-              "else from the preset, else from the default.\n",
+    .manual =
+        "Trains a new model on the bytes of a text and keeps the run in a folder of its "
+        "own. Where the text is long enough, its last tenth is held out and the loss on it "
+        "is measured before the first step, as asked, and at the end.\n\n"
+        "Loss is in nats per byte: the mean of the negative logarithm of the probability "
+        "that the model gave to each next byte. A model that knows nothing has ln 256 = "
+        "5.55. In the progress line, trend is the loss smoothed over about 20 steps.\n\n"
+        "An interrupt (Ctrl-C) ends the run after the micro-batch under way: a step that is "
+        "not done is dropped, and what was done before it is saved. A second one ends it at "
+        "once, and what is not saved is lost. A loss or gradient that is not finite never "
+        "reaches the "
+        "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
+        "A step whose loss is more than 3 times the mean of the 50 steps before it is a spike. "
+        "--on-spike says what then happens: warn tells it and trains on; skip leaves the "
+        "step out and goes on with the next batch; stop ends the run with the weights of the "
+        "step before; rollback goes back to a checkpoint of --save-every or the start, also "
+        "from a step that was not finite, and halves the learning rate. When that step "
+        "spikes again it is left out; where the first step after a checkpoint goes bad, the "
+        "run goes back to the one before. The rate is halved at most 3 times: the next step "
+        "that goes bad ends the run.\n\n"
+        "A checkpoint is made every 10 minutes (--save-minutes), every N steps where "
+        "--save-every says so, and at the end: a kill costs what came after the newest. No "
+        "number depends on when.\n\n"
+        "A value is taken from the command line, else from the file given with --config, "
+        "else from the preset, else from the default.\n",
     .files = "DIR/run.json: What was run: command, model, options, text, machine.\n"
              "DIR/log.jsonl: One JSON line per step, evaluation, sample and saved model.\n"
              "DIR/checkpoints/: Saved states, one folder each; --resume goes on from the newest "

@@ -388,10 +388,10 @@ static pt_status verify_step(const char *run_folder, int64_t step, pt_error *err
     return s;
 }
 
-pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, pt_error *err)
+pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t every, pt_error *err)
 {
     char folder[PT_FS_PATH_MAX];
-    int64_t step = -1, newest = -1, best = -1, below = INT64_MAX;
+    int64_t step = -1, newest = -1, best = -1, below = INT64_MAX, multiples = 0;
     double loss;
     bool verified = false;
     pt_status s = PT_OK;
@@ -401,7 +401,9 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, pt_error *er
         s = pt_checkpoint_before(run_folder, below, &step, err);
         if (s || step < 0) break;
         if (n == 0) newest = step;
-        if (n < keep || step == best) continue;
+        bool multiple = every && step % every == 0;
+        multiples += multiple;
+        if (n < keep || step == best || (multiple && multiples <= keep)) continue;
         if (!verified) s = verify_step(run_folder, newest, err); /* I5 */
         verified = s == PT_OK;
         if (s == PT_OK) s = step_folder(folder, run_folder, step, err);

@@ -60,8 +60,9 @@ bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss)
 /* Makes RUN/model.tinygpt that of the checkpoint of `step`, as a commit does that is not cut short. */
 pt_status pt_checkpoint_publish(const char *run_folder, int64_t step, pt_error *err);
 
-/* Deletes all but the newest `keep` and the best, once the newest is proved good. 0 keeps all. */
-pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, pt_error *err);
+/* Deletes all but the newest `keep`, the newest `keep` of steps that are multiples of `every` (0: none), and the best,
+ * once the newest is proved good. keep 0 keeps all. */
+pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t every, pt_error *err);
 /* Renames the folder of a checkpoint that was refused to step-N.refused-1 (2, …), so that the step can be saved
  * again and nothing is lost of what might be a newer program's. */
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err);

@@ -249,7 +249,8 @@ pt_status pt_run_folder_begin(pt_run_folder *run, const pt_run_description *d,
     pt_strbuf_deinit(&text);
     if (s) return s;
     run->wrote_json = !d->previous;
-    run->save_every = options->save_every;
+    bool back = options->on_spike == PT_SPIKE_ROLLBACK;
+    run->back_every = !back ? 0 : options->save_every ? options->save_every : INT64_MAX;
     pt_json_writer w = pt_run_begin_line(run, "meta");
     write_meta(&w, d, config, options, n_params);
     return pt_run_end_line(run, &w, err);
@@ -373,7 +374,7 @@ pt_status pt_run_folder_save_end(pt_run_folder *run, int64_t step, bool failed, 
     pt_json_i64(&w, "step", step);
     s = pt_run_end_line(run, &w, err);
     if (s == PT_OK) s = mark_best(run, err);
-    return s == PT_OK ? pt_checkpoint_prune(run->path, run->keep, err) : s;
+    return s == PT_OK ? pt_checkpoint_prune(run->path, run->keep, run->back_every, err) : s;
 }
 
 pt_status pt_run_folder_end(pt_run_folder *run, int64_t step, pt_status status, const char *how,

@@ -67,7 +67,10 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
 /* The log's line on it, after pt_run_folder_begin. */
 pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *restored,
                                 const pt_run_found *found, const char *command, pt_error *err);
-/* For the trainer's event roll_back: pt_run_folder_restore, and a line of the log. NOT_FOUND without a checkpoint. */
+/* For the trainer's event roll_back. Back to the newest whole checkpoint before `from` that was due by steps: the start,
+ * or a multiple of save_every; never one that a stop or the clock asked for, so that neither changes the result. When
+ * `from` is the first step after it, to the one before, if there is one. Newer ones are set aside, the log gets a
+ * line. NOT_FOUND without a checkpoint. */
 pt_status pt_run_folder_roll_back(pt_run_folder *run, pt_trainer *trainer, int64_t from,
                                   double lr_scale, pt_error *err);
 /* How many checkpoints are kept, beside the best; 0 = all. */

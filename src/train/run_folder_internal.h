@@ -14,7 +14,7 @@ struct pt_run_folder {
     pt_checkpoint *checkpoint;
     pt_strbuf line; /* grown once, reused: no allocation in a step */
     int64_t keep;
-    int64_t save_every; /* of the run: which checkpoints a rollback may go to */
+    int64_t back_every; /* a rollback goes to multiples of it; 0: none is to come */
     int64_t saved_step, val_step, best_step; /* -1: none */
     double val_loss, best_loss;
     bool made_folder, wrote_json; /* by us: to be taken back when the run never begins */

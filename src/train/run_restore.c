@@ -106,13 +106,23 @@ static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_r
     return r->n_refused ? set_aside_after(run, -1, err) : PT_OK;
 }
 
-pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *r,
-                                pt_error *err)
+/* The newest checkpoint before `below` whose step is a multiple of `every`, -1 if there is none. */
+static pt_status multiple_before(const pt_run_folder *run, int64_t below, int64_t every,
+                                 int64_t *step, pt_error *err)
+{
+    pt_status s = pt_checkpoint_before(run->path, below, step, err);
+    while (s == PT_OK && *step > 0 && *step % every != 0)
+        s = pt_checkpoint_before(run->path, *step, step, err);
+    return s;
+}
+
+static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t below,
+                                int64_t every, pt_run_restored *r, pt_error *err)
 {
     *r = (pt_run_restored){.step = -1};
     pt_error first = {0};
-    for (int64_t step = INT64_MAX;;) {
-        pt_status s = pt_checkpoint_before(run->path, step, &step, err);
+    for (int64_t step = below;;) {
+        pt_status s = multiple_before(run, step, every, &step, err);
         if (s) return s;
         if (step < 0) break;
         pt_error why = {0};
@@ -120,7 +130,7 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
         if (s == PT_OK) {
             r->step = step;
             recall_best(run, step);
-            s = r->n_refused ? set_aside_after(run, step, err) : PT_OK;
+            s = set_aside_after(run, step, err);
             return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
         if (s == PT_NO_MEMORY || s == PT_INTERNAL) {
@@ -132,10 +142,17 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
         if (s) return s;
     }
     pt_error why = {0};
-    pt_status s = restore_published(run, trainer, r, r->n_refused ? &why : err);
+    pt_status s = PT_OK;
+    if (below == INT64_MAX) s = restore_published(run, trainer, r, r->n_refused ? &why : err);
     if (!r->n_refused || r->step >= 0) return s;
     return pt_fail(err, first.status, "no checkpoint of %s can be used; the newest, step %lld: %s",
                    run->path, (long long)r->refused[0].step, first.message);
+}
+
+pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *r,
+                                pt_error *err)
+{
+    return restore_before(run, trainer, INT64_MAX, 1, r, err);
 }
 
 pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *r,
@@ -154,12 +171,17 @@ pt_status pt_run_folder_roll_back(pt_run_folder *run, pt_trainer *trainer, int64
                                   double lr_scale, pt_error *err)
 {
     pt_run_restored r;
-    pt_status s = pt_run_folder_restore(run, trainer, &r, err);
+    int64_t earlier = -1, every = pt_max_i64(1, run->back_every);
+    /* where the first step after a checkpoint goes bad, the harm may be in the checkpoint */
+    pt_status s = multiple_before(run, from - 1, every, &earlier, err);
+    if (s == PT_OK) s = restore_before(run, trainer, earlier < 0 ? from : from - 1, every, &r, err);
     if (s) return s;
     if (r.step < 0)
-        return pt_fail(err, PT_NOT_FOUND,
-                       "step %lld is to be rolled back, and %s has no checkpoint", (long long)from,
-                       run->path);
+        return pt_fail(
+            err, PT_NOT_FOUND,
+            "step %lld is to be rolled back, and %s has no checkpoint of the start or of "
+            "--save-every",
+            (long long)from, run->path);
     pt_json_writer w = pt_run_begin_line(run, "rollback");
     pt_json_i64(&w, "step", from);
     pt_json_i64(&w, "to", r.step);

@@ -351,20 +351,20 @@ TEST(the_best_checkpoint_is_never_pruned)
     }
     /* the newest is of step 5 inside, so it is not good, and nothing is deleted on its account */
     memset(&err, 0, sizeof err);
-    CHECK_INT(pt_checkpoint_prune(broken, 1, &err), PT_CORRUPT);
+    CHECK_INT(pt_checkpoint_prune(broken, 1, 0, &err), PT_CORRUPT);
     CHECK(strstr(err.message, "step 14"));
     for (int64_t step = 10; step < 15; step++)
         CHECK_OK(pt_checkpoint_set_aside(broken, step, &err), err);
     CHECK(pt_checkpoint_best(broken, &best, &loss) && best == 4);
-    CHECK_OK(pt_checkpoint_prune(broken, 0, &err), err);
+    CHECK_OK(pt_checkpoint_prune(broken, 0, 0, &err), err);
     CHECK(pt_fs_exists(path_of("checkpoints/step-00000004")));
-    CHECK_OK(pt_checkpoint_prune(broken, 1, &err), err);
+    CHECK_OK(pt_checkpoint_prune(broken, 1, 0, &err), err);
     CHECK(pt_fs_exists(path_of("checkpoints/step-00000004/manifest.json")));
     CHECK(pt_fs_exists(path_of("checkpoints/step-00000005/manifest.json")));
     CHECK(!pt_fs_exists(path_of("checkpoints/step-00000002")));
     put_text(path_of("checkpoints/step-00000004/notes.txt"), "the user's");
     CHECK_OK(pt_checkpoint_mark_best(broken, 5, 1.25, &err), err);
-    CHECK_OK(pt_checkpoint_prune(broken, 1, &err), err);
+    CHECK_OK(pt_checkpoint_prune(broken, 1, 0, &err), err);
     CHECK(!pt_fs_exists(path_of("checkpoints/step-00000004/manifest.json")));
     CHECK_STR(text_of(path_of("checkpoints/step-00000004/notes.txt")), "the user's");
     CHECK(pt_checkpoint_best(broken, &best, &loss) && best == 5);
