@@ -1,6 +1,8 @@
 /* posttrain train --resume, end to end: what goes on, what may be changed on the way, and what is refused. That the bits
  * are the same is tested in tests/fault/.
  * SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+
 #include "io/checkpoint.h"
 #include "program.h"
 
@@ -206,6 +208,68 @@ TEST(words_of_a_manifest_do_not_reach_the_terminal_raw)
     result *r = RUN("train", "--resume", kept("run"));
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "step 10 cannot be used") && !strchr(r->error, '\x1b'));
+}
+
+TEST(links_that_lead_out_of_the_folder_are_refused)
+{
+    static const char *const names[] = {"log.jsonl", "report.html", "checkpoints",
+                                        "checkpoints/step-00000005", "checkpoints/best.json"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        make_run("constant");
+        if (!pt_fs_exists(in_run(names[i]))) put(in_run(names[i]), "", 0);
+        CHECK(rename(in_run(names[i]), kept("outside")) == 0);
+        CHECK(symlink(kept("outside"), in_run(names[i])) == 0);
+        check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2, "is a link");
+        CHECK(pt_fs_exists(kept("outside")));
+        if (i < 2) check_refused(RUN("report", kept("run")), 2, "is a link");
+    }
+}
+
+TEST(a_pipe_in_place_of_a_file_is_not_waited_for)
+{
+    make_run("constant");
+    CHECK_OK(pt_fs_remove(in_run("run.json"), &err), err);
+    CHECK(mkfifo(in_run("run.json"), 0600) == 0);
+    check_refused(RUN("train", "--resume", kept("run")), 4, "no regular file");
+    check_refused(RUN("inspect", in_run("run.json")), 4, "no regular file");
+    check_refused(RUN("sample", in_run("run.json")), 4, "no regular file");
+}
+
+TEST(a_checkpoint_that_cannot_be_read_is_not_damaged)
+{
+    make_run("constant");
+    const char *manifest = in_run("checkpoints/step-00000010/manifest.json");
+    CHECK(rename(manifest, kept("manifest")) == 0);
+    CHECK(mkfifo(manifest, 0600) == 0);
+    check_refused(RUN("train", "--resume", kept("run"), "--quiet"), 4, "step 10 cannot be read");
+    CHECK(rename(kept("manifest"), manifest) == 0);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0);
+}
+
+TEST(a_large_run_json_is_read)
+{
+    static char members[3 << 20];
+    make_run("constant");
+    size_t n = read_whole(in_run("run.json"), members, sizeof members);
+    while (members[n - 1] != '}') n--;
+    n -= 1;
+    n += (size_t)sprintf(members + n, ", \"more\": \"");
+    memset(members + n, 'x', 2 << 20);
+    n += 2 << 20;
+    n += (size_t)sprintf(members + n, "\"}\n");
+    put(in_run("run.json"), members, n);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0);
+}
+
+TEST(fewer_checkpoints_are_kept_from_the_start)
+{
+    make_run("constant");
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000005")));
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/best.json"), &err), err);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--keep", "1", "--quiet")->code, 0);
+    CHECK(!pt_fs_exists(in_run("checkpoints/step-00000005")));
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000010")));
 }
 
 static void count_events(void *ctx, const char *name, bool folder)

@@ -53,25 +53,28 @@ static int read_all(int fd, int64_t expected, int64_t max_bytes, char **out, int
     return 0;
 }
 
-/* Opens a file for reading; a folder is refused. Returns the fd or -errno. */
-static int open_file(const char *path, struct stat *info)
+/* Opens a file for reading; a folder is refused, and what else is no regular file unless `any`: a pipe without
+ * a writer would be waited for. */
+static pt_status open_file(int *out, const char *path, bool any, struct stat *info, pt_error *err)
 {
-    int fd = pt_fs_call_open(path, O_RDONLY);
-    if (fd < 0) return fd;
+    int fd = pt_fs_call_open(path, any ? O_RDONLY : O_RDONLY | O_NONBLOCK);
+    if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
     int error = fstat(fd, info) != 0 ? errno : S_ISDIR(info->st_mode) ? EISDIR : 0;
-    if (!error) return fd;
+    *out = fd;
+    if (!error && (any || S_ISREG(info->st_mode))) return PT_OK;
     close(fd);
-    return -error;
+    if (error) return pt_fs_fail(err, error, "open", path);
+    return pt_fail(err, PT_IO, "cannot open '%s': it is no regular file", path);
 }
 
-pt_status pt_fs_feed(const char *path,
-                     pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
-                     void *ctx, pt_error *err)
+typedef pt_status (*feed_fn)(void *ctx, const void *bytes, size_t n, pt_error *err);
+
+static pt_status feed(const char *path, bool any, feed_fn fn, void *ctx, pt_error *err)
 {
     struct stat info;
-    pt_status s = PT_OK;
-    int fd = open_file(path, &info);
-    if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
+    int fd = -1;
+    pt_status s = open_file(&fd, path, any, &info, err);
+    if (s) return s;
     char *piece = pt_alloc(64 * 1024);
     int64_t n = piece ? 1 : -ENOMEM;
     while (n > 0 && s == PT_OK) {
@@ -81,6 +84,13 @@ pt_status pt_fs_feed(const char *path,
     pt_free(piece);
     close(fd);
     return n < 0 ? pt_fs_fail(err, (int)-n, "read", path) : s;
+}
+
+pt_status pt_fs_feed(const char *path,
+                     pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
+                     void *ctx, pt_error *err)
+{
+    return feed(path, true, fn, ctx, err);
 }
 
 typedef struct plain_feed {
@@ -100,7 +110,7 @@ pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes
                        void *ctx, pt_error *err)
 {
     plain_feed to = {fn, ctx};
-    return pt_fs_feed(path, feed_plain, &to, err);
+    return feed(path, false, feed_plain, &to, err);
 }
 
 static void add_to_hash(void *ctx, const void *bytes, size_t n) { pt_sha256_update(ctx, bytes, n); }
@@ -119,13 +129,13 @@ pt_status pt_fs_sha256(const char *path, char hex[65], pt_error *err)
 #define READ_MAX \
     ((int64_t)1 << 30) /* bytes copied into memory: larger files are mapped, larger pipes refused */
 
-static pt_status open_view(pt_file_view *out, const char *path, bool copy, pt_error *err)
+static pt_status open_view(pt_file_view *out, const char *path, bool copy, bool any, pt_error *err)
 {
     *out = (pt_file_view){0};
     struct stat info;
-    int fd = open_file(path, &info);
-    if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
-    int error = 0;
+    int fd = -1, error = 0;
+    pt_status s = open_file(&fd, path, any, &info, err);
+    if (s) return s;
     void *map = MAP_FAILED;
     /* Files under /proc and /sys say size 0 and have bytes, so those are read. */
     bool regular = S_ISREG(info.st_mode) && info.st_size > 0;
@@ -149,12 +159,17 @@ static pt_status open_view(pt_file_view *out, const char *path, bool copy, pt_er
 
 pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err)
 {
-    return open_view(out, path, false, err);
+    return open_view(out, path, false, false, err);
 }
 
 pt_status pt_file_view_read(pt_file_view *out, const char *path, pt_error *err)
 {
-    return open_view(out, path, true, err);
+    return open_view(out, path, true, false, err);
+}
+
+pt_status pt_file_view_read_any(pt_file_view *out, const char *path, pt_error *err)
+{
+    return open_view(out, path, true, true, err);
 }
 
 void pt_file_view_close(pt_file_view *view)
@@ -172,9 +187,10 @@ pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *s
     if (size) *size = 0;
     max_bytes = pt_max_i64(0, pt_min_i64(max_bytes, PTRDIFF_MAX / 4));
     struct stat info;
-    int fd = open_file(path, &info);
-    if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
-    int64_t expected = S_ISREG(info.st_mode) ? (int64_t)info.st_size : 0, n = 0;
+    int fd = -1;
+    pt_status s = open_file(&fd, path, false, &info, err);
+    if (s) return s;
+    int64_t expected = (int64_t)info.st_size, n = 0;
     int error = expected > max_bytes ? EFBIG : read_all(fd, expected, max_bytes, out, &n);
     close(fd);
     if (error == EFBIG)
@@ -199,17 +215,11 @@ pt_status pt_file_reader_open(pt_file_reader *out, const char *path, pt_error *e
 {
     *out = (pt_file_reader){0};
     struct stat info;
-    /* Without waiting for a writer, should it be a pipe. */
-    int fd = pt_fs_call_open(path, O_RDONLY | O_NONBLOCK);
-    if (fd < 0) return pt_fs_fail(err, -fd, "open", path);
-    int error = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
-    if (!error && S_ISREG(info.st_mode)) {
-        *out = (pt_file_reader){fd + 1, (int64_t)info.st_size, changed_ns(&info)};
-        return PT_OK;
-    }
-    close(fd);
-    if (error) return pt_fs_fail(err, error, "open", path);
-    return pt_fail(err, PT_IO, "cannot open '%s': it is no regular file", path);
+    int fd = -1;
+    pt_status s = open_file(&fd, path, false, &info, err);
+    if (s) return s;
+    *out = (pt_file_reader){fd + 1, (int64_t)info.st_size, changed_ns(&info)};
+    return PT_OK;
 }
 
 pt_status pt_file_reader_read(const pt_file_reader *reader, const char *path, int64_t offset,

@@ -10,29 +10,31 @@
 
 /* A file, whole, read-only. It must not shrink meanwhile: touching a lost page kills the process
  * (files of this program are replaced, never cut). Mapped where the file is a regular one (pages are loaded when touched
- * and do not count as memory the program asked for), otherwise read into memory (pipes, /dev/stdin).
+ * and do not count as memory the program asked for), read into memory where it claims no size (as in /proc).
  * A zero-length file gives size 0 and a valid pointer. */
 typedef struct pt_file_view {
     const uint8_t *data;
     int64_t size; /* bytes */
     bool mapped;
 } pt_file_view;
-/* Errors: NOT_FOUND, IO (also for a folder), NO_MEMORY. */
+/* Errors: NOT_FOUND, IO (also for what is no regular file: nobody waits for the writer of a pipe), NO_MEMORY. */
 pt_status pt_file_view_open(pt_file_view *out, const char *path, pt_error *err);
 /* The same, but a file of up to 1 GB is copied into memory, so that nothing that happens to it later
  * matters: neither shrinking (which kills a reader of a mapping) nor changing. */
 pt_status pt_file_view_read(pt_file_view *out, const char *path, pt_error *err);
+/* The same, and where a user may mean a pipe or /dev/stdin: those are read to their end. */
+pt_status pt_file_view_read_any(pt_file_view *out, const char *path, pt_error *err);
 void pt_file_view_close(pt_file_view *view);
 
 /* Small text or JSON: read whole into a fresh NUL-terminated block (release with pt_free). Refuses
- * files above max_bytes. */
+ * files above max_bytes, and what is no regular file. */
 pt_status pt_fs_read(const char *path, int64_t max_bytes, char **out, int64_t *size, pt_error *err);
 
-/* Hands a file to fn front to back, in pieces of at most 64 KiB (for checksums). */
+/* Hands a regular file to fn front to back, in pieces of at most 64 KiB (for checksums). */
 pt_status pt_fs_stream(const char *path, void (*fn)(void *ctx, const void *bytes, size_t n),
                        void *ctx, pt_error *err);
 
-/* The same, and fn may end it: what is not PT_OK is passed on. */
+/* The same, of pipes too, and fn may end it: what is not PT_OK is passed on. */
 pt_status pt_fs_feed(const char *path,
                      pt_status (*fn)(void *ctx, const void *bytes, size_t n, pt_error *err),
                      void *ctx, pt_error *err);

@@ -131,9 +131,8 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
         return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes, the run's text has %lld", name,
                        (long long)n, (long long)size);
     if (want && strcmp(want, have) == 0) return PT_OK;
-    return pt_fail(err, PT_BAD_INPUT,
-                   "%s is not the run's text: its sha256 is %.16s…, the run's is %.16s…", name,
-                   have, want ? want : "missing");
+    return pt_fail(err, PT_BAD_INPUT, "%s is not the run's text: its sha256 is %s, the run's is %s",
+                   name, have, want ? want : "missing");
 }
 
 pt_status pt_resume_check_steps(const pt_train_arguments *a, int64_t done, pt_error *err)

@@ -21,6 +21,9 @@ pt_status pt_report_put(const char *folder, const char *path, pt_error *err)
     pt_strbuf page = {0};
     pt_status s = pt_fs_path(beside, folder, "report.html", err);
     if (s) return s;
+    if (!path && pt_fs_is_link(beside))
+        return pt_fail(err, PT_BAD_INPUT,
+                       "%s is a link, and a report is not written through one: remove it", beside);
     run_name(folder, name, sizeof name);
     s = pt_run_open(&run, folder, err);
     if (s) return s;

@@ -9,6 +9,8 @@ static pt_status read_file(pt_file_view *out, const char *folder, const char *na
     char path[PT_FS_PATH_MAX];
     *out = (pt_file_view){0};
     *found = pt_fs_join(path, sizeof path, folder, name) && pt_fs_size(path) >= 0;
+    if (*found && pt_fs_is_link(path))
+        return pt_fail(err, PT_BAD_INPUT, "%s is a link: put the file itself there", path);
     return *found ? pt_file_view_read(out, path, err) : PT_OK;
 }
 

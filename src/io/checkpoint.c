@@ -57,6 +57,12 @@ static bool has_manifest(const char *folder)
     return pt_fs_join(path, sizeof path, folder, "manifest.json") && pt_fs_exists(path);
 }
 
+/* Behind a link may stand what is not the run's. */
+static pt_status fail_link(const char *path, pt_error *err)
+{
+    return pt_fail(err, PT_BAD_INPUT, "%s is a link: put the folder itself there", path);
+}
+
 /* The step of "step-00000500", -1 for any other name. */
 static int64_t step_of(const char *name)
 {
@@ -175,6 +181,7 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
     manifest old = {.name = NULL};
     pt_status s = step_folder(c->folder, run_folder, c->step, err);
     if (s) return s;
+    if (pt_fs_is_link(c->folder)) return fail_link(c->folder, err);
     if (has_manifest(c->folder)) s = read_manifest(c->folder, &old, err);
     if (s) {
         pt_error_prefix(err, "%s", c->folder);
@@ -279,7 +286,8 @@ static void consider(void *ctx, const char *name, bool folder)
     char path[PT_FS_PATH_MAX];
     int64_t step = folder ? step_of(name) : -1;
     if (step <= find->found || step >= find->below) return;
-    if (pt_fs_join(path, sizeof path, find->checkpoints, name) && has_manifest(path))
+    if (pt_fs_join(path, sizeof path, find->checkpoints, name) && !pt_fs_is_link(path) &&
+        has_manifest(path))
         find->found = step;
 }
 
@@ -383,7 +391,7 @@ static pt_status verify_step(const char *run_folder, int64_t step, pt_error *err
 {
     pt_checkpoint_file file;
     pt_status s = pt_checkpoint_open(&file, run_folder, step, err);
-    if (s) pt_error_prefix(err, "checkpoint of step %lld, just written", (long long)step);
+    if (s) pt_error_prefix(err, "checkpoint of step %lld, the newest", (long long)step);
     else pt_checkpoint_close(&file);
     return s;
 }
@@ -446,7 +454,7 @@ static void sweep_step(void *ctx, const char *name, bool folder)
     bool in_use = false;
     if (w->status || !folder || step_of(name) < 0) return;
     if (!pt_fs_join(path, sizeof path, w->checkpoints, name)) return;
-    w->status = pt_fs_sweep(path, w->swept, w->err);
+    w->status = pt_fs_is_link(path) ? fail_link(path, w->err) : pt_fs_sweep(path, w->swept, w->err);
     if (w->status == PT_OK) w->status = pt_fs_list(path, note_temporary, &in_use, w->err);
     if (w->status || in_use) return;
     if (!has_manifest(path)) w->status = adopt(path, step_of(name), w->err);

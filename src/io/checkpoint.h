@@ -68,7 +68,7 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t ever
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err);
 /* Removes what killed processes left in the run folder: temporary files, and folders that never became
  * checkpoints. Adds their number to *swept. A folder that only lacks its manifest, and holds a whole model of its step,
- * gets one: it is a checkpoint again. */
+ * gets one: it is a checkpoint again. BAD_INPUT for a step that is a symbolic link; elsewhere such a one counts for nothing. */
 pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-#define PT_NOTE_MAX (1 << 20) /* bytes */
+#define PT_NOTE_MAX (64 << 20) /* bytes: a run.json tells of every shard of its corpus */
 
 typedef struct pt_note_kind {
     const char *

@@ -151,7 +151,7 @@ static pt_status open_text(pt_corpus *c, const pt_text_file *file, segment *g, p
         g->n = g->file.size;
         return s;
     }
-    pt_status s = pt_file_view_read(&g->view, g->path, err);
+    pt_status s = pt_file_view_read_any(&g->view, g->path, err);
     g->n = g->view.size;
     return s;
 }

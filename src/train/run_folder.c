@@ -5,6 +5,7 @@
 #include "base/maths.h"
 #include "base/platform.h"
 #include "base/version.h"
+#include "io/note.h"
 #include "train/run_folder_internal.h"
 
 #define LOSS_DIGITS 9 /* enough to tell any two f32 apart */
@@ -228,7 +229,7 @@ static bool file_holds(const char *path, const pt_strbuf *text)
 {
     char *old = NULL;
     int64_t size = 0;
-    bool same = pt_fs_read(path, 1 << 20, &old, &size, NULL) == PT_OK &&
+    bool same = pt_fs_read(path, PT_NOTE_MAX, &old, &size, NULL) == PT_OK &&
                 size == (int64_t)text->len && memcmp(old, text->data, text->len) == 0;
     pt_free(old);
     return same;

@@ -41,7 +41,7 @@ typedef struct pt_run_found {
     int64_t torn_bytes; /* of a log line cut short, set aside in log.jsonl.torn */
     int64_t swept;      /* leftovers of killed processes, removed */
 } pt_run_found;
-/* A folder that holds a run, to go on with it. EXISTS while another process has it. */
+/* A folder that holds a run, to go on with it. BAD_INPUT where what is written is a symbolic link; EXISTS while another process has it. */
 pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
                              pt_error *err);
 
@@ -61,10 +61,10 @@ typedef struct pt_run_restored {
  * to). One that is damaged, lacks a part or is of a newer version is passed over, noted in the log as
  * `refused`, and set aside once an older one was good. Where all are refused it is an error with the
  * newest one's reason; but first RUN/model.tinygpt is tried, as where there is none: one that is there and cannot be used is
- * an error too, so a run only begins anew where nothing was saved. */
+ * an error too, so a run only begins anew where nothing was saved. IO: one cannot be read, and may be whole. */
 pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *restored,
                                 pt_error *err);
-/* The log's line on it, after pt_run_folder_begin. */
+/* The log's line on it, after pt_run_folder_begin; then only as many checkpoints are kept as are wanted now. */
 pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *restored,
                                 const pt_run_found *found, const char *command, pt_error *err);
 /* For the trainer's event roll_back. Back to the newest whole checkpoint before `from` that was due by steps: the start,

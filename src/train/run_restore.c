@@ -3,6 +3,22 @@
 #include "base/fs.h"
 #include "train/run_folder_internal.h"
 
+/* What a run writes is written into its folder, not through links that lead out of it. */
+static pt_status refuse_links(const char *folder, pt_error *err)
+{
+    static const char *const names[] = {
+        "run.json",   "log.jsonl", "log.jsonl.torn", "checkpoints", "checkpoints/best.json",
+        "report.html"};
+    char path[PT_FS_PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (pt_fs_join(path, sizeof path, folder, names[i]) && pt_fs_is_link(path))
+            return pt_fail(err, PT_BAD_INPUT,
+                           "%s is a link, and a run is not written through one: put the real one "
+                           "there",
+                           path);
+    return PT_OK;
+}
+
 pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
                              pt_error *err)
 {
@@ -15,6 +31,7 @@ pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found
     pt_fs_join(log, sizeof log, path, "log.jsonl");
     pt_fs_join(json, sizeof json, path, "run.json");
     if (!pt_fs_exists(json)) s = pt_fail(err, PT_NOT_FOUND, "%s holds no run: no run.json", path);
+    if (s == PT_OK) s = refuse_links(path, err);
     if (s == PT_OK) s = pt_append_file_open(&run->log, log, &found->torn_bytes, err);
     if (s == PT_OK) s = pt_checkpoint_sweep(path, &found->swept, err);
     if (s) pt_run_folder_free(run);
@@ -133,6 +150,11 @@ static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t
             s = set_aside_after(run, step, err);
             return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
+        if (s == PT_IO) /* it may be whole: whoever may read it is to decide */
+            return pt_fail(err, s,
+                           "the checkpoint of step %lld cannot be read (%s): mend that, or move "
+                           "it away to go on from the one before",
+                           (long long)step, why.message);
         if (s == PT_NO_MEMORY || s == PT_INTERNAL) {
             if (err) *err = why;
             return s;
@@ -164,7 +186,8 @@ pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *r,
     pt_json_i64(&w, "torn_bytes", found->torn_bytes);
     pt_json_i64(&w, "swept", found->swept);
     pt_json_string(&w, "command", command);
-    return pt_run_end_line(run, &w, err);
+    pt_status s = pt_run_end_line(run, &w, err);
+    return s ? s : pt_checkpoint_prune(run->path, run->keep, err); /* to what is kept now */
 }
 
 pt_status pt_run_folder_roll_back(pt_run_folder *run, pt_trainer *trainer, int64_t from,
