@@ -53,10 +53,11 @@ static void answer(int to)
     const char *range = strstr(request, "Range: bytes=");
     int from = range ? (int)strtol(range + 13, NULL, 10) : 0, status = range ? 206 : 200;
     if (strncmp(request, "GET /to?", 8) == 0) {
-        int len = snprintf(head, sizeof head, "HTTP/1.1 302 x\r\nLocation: %.*s\r\n",
+        int len = snprintf(head, sizeof head,
+                           "HTTP/1.1 302 x\r\nContent-Length: 0\r\nConnection: close\r\n"
+                           "Location: %.*s\r\n\r\n",
                            (int)strcspn(request + 8, " "), request + 8);
         send_all(to, head, (size_t)len);
-        send_all(to, "Content-Length: 0\r\nConnection: close\r\n\r\n", 42);
         return;
     }
     bool broken = strncmp(request, "GET /broken", 11) == 0;

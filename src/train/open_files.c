@@ -1,6 +1,8 @@
 /* A few open files of many. SPDX-License-Identifier: MIT */
 #include "train/open_files.h"
 
+#include "base/fs.h"
+
 /* The slot that holds the file, else the one to be given up: a free one, or the one read longest ago. */
 static int find_slot(const pt_open_files *files, int64_t number)
 {
