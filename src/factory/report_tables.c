@@ -115,7 +115,8 @@ void pt_report_events(pt_report_page *page)
 static const char *shown(const char *key, const char *value, char out[32])
 {
     const char *name = strrchr(key, '.');
-    size_t n = strspn(value, "0123456789");
+    size_t n = 0;
+    while (value[n] >= '0' && value[n] <= '9') n++;
     if (value[n] || n < 5 || n > 18 || (name && strcmp(name, ".seed") == 0)) return value;
     int64_t number = 0;
     for (const char *p = value; *p; p++) number = 10 * number + (*p - '0');
