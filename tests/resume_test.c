@@ -253,10 +253,13 @@ TEST(a_large_run_json_is_read)
     size_t n = read_whole(in_run("run.json"), members, sizeof members);
     while (members[n - 1] != '}') n--;
     n -= 1;
-    n += (size_t)sprintf(members + n, ", \"more\": \"");
+    static const char more[] = ", \"more\": \"", end[] = "\"}\n";
+    memcpy(members + n, more, sizeof more - 1);
+    n += sizeof more - 1;
     memset(members + n, 'x', 2 << 20);
     n += 2 << 20;
-    n += (size_t)sprintf(members + n, "\"}\n");
+    memcpy(members + n, end, sizeof end - 1);
+    n += sizeof end - 1;
     put(in_run("run.json"), members, n);
     CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0);
     CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet")->code, 0);

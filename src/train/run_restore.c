@@ -187,7 +187,8 @@ pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *r,
     pt_json_i64(&w, "swept", found->swept);
     pt_json_string(&w, "command", command);
     pt_status s = pt_run_end_line(run, &w, err);
-    return s ? s : pt_checkpoint_prune(run->path, run->keep, err); /* to what is kept now */
+    /* to what is kept now */
+    return s ? s : pt_checkpoint_prune(run->path, run->keep, run->back_every, err);
 }
 
 pt_status pt_run_folder_roll_back(pt_run_folder *run, pt_trainer *trainer, int64_t from,
