@@ -107,13 +107,13 @@ TEST(a_run_that_rolls_back_killed_once_before_any_call)
     int64_t nth = 1, stride = fault_long() ? 3 : 53, killed = 0;
     fault_run = FAULT_ROLLBACK;
     make_whole();
-    CHECK_INT(rollbacks_of(whole), 2);
+    CHECK_INT(rollbacks_of(whole), 1); /* what spikes again is left out */
     for (; train_and_die(nth, nth % 2 ? 0 : 100); nth += stride, killed++) {
         fault_check_loads(broken);
         CHECK(!train_and_die(0, 0));
         fault_events events = fault_count_events(broken);
         CHECK(events.files >= 1 && events.files <= 2 && events.whole >= events.files - 1);
-        CHECK(rollbacks_of(broken) >= 2);
+        CHECK(rollbacks_of(broken) >= 1);
         finish_and_compare(); /* once more: nothing is left to do */
     }
     fault_run = FAULT_PLAIN;
