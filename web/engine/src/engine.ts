@@ -373,7 +373,7 @@ class Link {
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
     const choice: Choice = options.module ? { module: options.module, reasons: ['it was asked for'] } : chooseModule(options);
     const threads = facts[choice.module].threads ? Math.max(1, options.threads ?? platform.cores()) : 1;
-    const link = new Link(platform.spawnEngine());
+    const link = new Link(platform.spawn());
     try {
         const info = await link.call('open', {
             ...choice,
