@@ -457,6 +457,9 @@ $(WEB_APP_NODE): web/app/package.json web/app/package-lock.json web/app/.npmrc |
 $(WEB)/index.html: $(WEB_APP_FILES) $(WEB_APP_NODE) $(WEB_ENGINE)/dist/.ready $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm)
 	$(if $(filter build,$(BUILD)),,$(error web/app is built with BUILD=build only))
 	@tools/get-corpus $(BUILD)/web-public/moby-dick.txt
+	@for name in uplot svelte; do echo "$$name, in this page:" && cat web/app/node_modules/$$name/LICENSE* && echo; done \
+	    >$(BUILD)/web-public/licences.txt
+	@cat LICENSE >>$(BUILD)/web-public/licences.txt
 	@echo 'vite web/app' && cd web/app && npm run --silent check && npx vite build --logLevel warn
 web: $(WEB)/index.html ## build the playground: a static site in build/web
 web-serve: web ## serve it on this machine, WEB_PORT (8080)
