@@ -445,6 +445,28 @@ bench-wasm: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## measure it beside th
 	@tools/get-corpus $(CORPUS)
 	@$(WEB_NODE) bench/wasm.mjs $(WEB_ENGINE) $(BUILD)/posttrain $(CORPUS)
 
+# The playground, a static site in $(WEB). Its package names the engine's folder, so BUILD must be what it is by default.
+WEB := $(BUILD)/web
+WEB_PORT ?= 8080
+WEB_APP_NODE := web/app/node_modules/.ready
+WEB_APP_FILES = $(shell find web/app/src web/app/index.html web/app/*.ts web/app/*.js web/app/*.mjs web/app/*.json -type f)
+.PHONY: web web-serve web-test
+$(WEB_APP_NODE): web/app/package.json web/app/package-lock.json web/app/.npmrc | $(WEB_ENGINE)/dist/.ready
+	@echo 'npm ci: what web/app needs'
+	@cd web/app && npm ci --silent --ignore-scripts && touch node_modules/.ready
+$(WEB)/index.html: $(WEB_APP_FILES) $(WEB_APP_NODE) $(WEB_ENGINE)/dist/.ready $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm)
+	$(if $(filter build,$(BUILD)),,$(error web/app is built with BUILD=build only))
+	@tools/get-corpus $(BUILD)/web-public/moby-dick.txt
+	@for name in uplot svelte; do echo "$$name, in this page:" && cat web/app/node_modules/$$name/LICENSE* && echo; done \
+	    >$(BUILD)/web-public/licences.txt
+	@cat LICENSE >>$(BUILD)/web-public/licences.txt
+	@echo 'vite web/app' && cd web/app && npm run --silent check && npx vite build --logLevel warn
+web: $(WEB)/index.html ## build the playground: a static site in build/web
+web-serve: web ## serve it on this machine, WEB_PORT (8080)
+	@node web/app/serve.mjs $(WEB) $(WEB_PORT)
+web-test: web ## train, sample, save and open in Chromium, on the built page
+	@cd web/app && node test/web.mjs ../../$(WEB)
+
 .PHONY: wasm-check
 wasm-check: ## prove that the freestanding part compiles and links as WASM (clang-19)
 	@CC=clang-19 tools/wasm-check

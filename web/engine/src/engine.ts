@@ -43,8 +43,14 @@ interface Pending {
     event: ((event: unknown) => void) | undefined;
 }
 
-function utf8(text: string | Uint8Array): Uint8Array {
+function utf8<B extends Bytes>(text: string | B): Uint8Array | B {
     return typeof text === 'string' ? new TextEncoder().encode(text) : text;
+}
+
+function sizeOf(bytes: Bytes, size: number | undefined, what: string): number {
+    const whole = size ?? (bytes instanceof Uint8Array ? bytes.length : undefined);
+    if (whole === undefined) throw new EngineError('BAD_INPUT', `say how large the ${what} is`);
+    return whole;
 }
 
 function isChunk(event: RunEvent | FileChunk): event is FileChunk {
@@ -52,8 +58,10 @@ function isChunk(event: RunEvent | FileChunk): event is FileChunk {
 }
 
 export interface TrainOptions {
-    /** What to learn from: text, or its bytes. Kept from one run to the next when left out. */
-    corpus?: string | Uint8Array;
+    /** What to learn from: text, its bytes, or pieces of them. Kept from one run to the next when left out. */
+    corpus?: string | Bytes;
+    /** Of pieces: the size of all. */
+    corpusSize?: number;
     settings: RunSettings;
     onEvent?: (event: RunEvent) => void;
     /** Pieces of every checkpoint (saveEvery, save, the end), in order. */
@@ -209,9 +217,7 @@ export class Engine {
 
     /** Opens a .tinygpt file: its bytes, or pieces of them and the size of all. Then load it, or train with `resume`. */
     async importModel(bytes: Bytes, size?: number): Promise<FileInfo> {
-        const whole = size ?? (bytes instanceof Uint8Array ? bytes.length : undefined);
-        if (whole === undefined) throw new EngineError('BAD_INPUT', 'say how large the file is');
-        await this.give('file', whole, bytes);
+        await this.give('file', sizeOf(bytes, size, 'file'), bytes);
         return this.call('openFile', null);
     }
 
@@ -222,9 +228,10 @@ export class Engine {
             this.run = undefined;
         }
         if (options.corpus !== undefined) {
-            await this.unload();
             const bytes = utf8(options.corpus);
-            await this.give('corpus', bytes.length, bytes);
+            const size = sizeOf(bytes, options.corpusSize, 'corpus');
+            await this.unload();
+            await this.give('corpus', size, bytes);
         }
         const plan = await this.call('train', options.settings);
         return (this.run = new Run(this, plan, options));
@@ -366,7 +373,7 @@ class Link {
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
     const choice: Choice = options.module ? { module: options.module, reasons: ['it was asked for'] } : chooseModule(options);
     const threads = facts[choice.module].threads ? Math.max(1, options.threads ?? platform.cores()) : 1;
-    const link = new Link(platform.spawnEngine());
+    const link = new Link(platform.spawn());
     try {
         const info = await link.call('open', {
             ...choice,

@@ -58,6 +58,20 @@ function hasMemory64(): boolean {
     return makeMemory({ address: 'i64', initial: 1n, maximum: 1n, shared: true }) !== undefined;
 }
 
+/** What the host can do, for people. */
+export interface HostAbilities {
+    simd: boolean;
+    relaxedSimd: boolean;
+    memory64: boolean;
+    /** Why there can be no threads; empty where there can. */
+    unshared: string;
+    cores: number;
+}
+
+export function hostAbilities(): HostAbilities {
+    return { simd: hasSimd(), relaxedSimd: hasRelaxedSimd(), memory64: hasMemory64(), unshared: platform.unshared(), cores: platform.cores() };
+}
+
 export interface Choice {
     module: ModuleName;
     reasons: string[];

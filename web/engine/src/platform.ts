@@ -12,9 +12,8 @@ export interface Port {
 
 export interface Platform {
     compile(name: ModuleName): Promise<WebAssembly.Module>;
-    /** A worker that hosts the engine, and one that is a thread of it. */
-    spawnEngine(): Port;
-    spawnThread(): Port;
+    /** A worker (worker.ts), which hosts an instance or is a thread of one. */
+    spawn(): Port;
     /** The way to who spawned this worker. */
     parent(): Port;
     cores(): number;

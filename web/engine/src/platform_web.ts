@@ -36,10 +36,7 @@ channel.port1.onmessage = () => waiting.shift()?.();
 
 export const platform: Platform = {
     compile,
-    spawnEngine: () =>
-        portOf(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),
-    spawnThread: () =>
-        portOf(new Worker(new URL('./thread.js', import.meta.url), { type: 'module' })),
+    spawn: () => portOf(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),
     parent: () => portOf(self as DedicatedWorkerGlobalScope),
     cores: () => navigator.hardwareConcurrency || 1,
     unshared: () =>

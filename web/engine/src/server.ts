@@ -26,10 +26,9 @@ export class Server {
 
     constructor(port: Port) {
         this.port = port;
-        port.onMessage((message) => void this.serve(message as Request));
     }
 
-    private async serve({ id, call, args }: Request): Promise<void> {
+    async serve({ id, call, args }: Request): Promise<void> {
         try {
             const handler = this.handlers[call] as (args: unknown, id: number) => unknown;
             const result = await handler(args, id);

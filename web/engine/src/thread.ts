@@ -1,6 +1,6 @@
 /** A worker that is a thread of an instance (see threads.ts). */
-import { platform } from '#platform';
 import { importsOf, type Word } from './abi.js';
+import type { Port } from './platform.js';
 import { IDLE, RUN, type ThreadInit } from './threads.js';
 
 interface ThreadExports {
@@ -33,11 +33,11 @@ function serve({ module, memory, wide, mailbox }: ThreadInit, ready: () => void)
     }
 }
 
-const parent = platform.parent();
-parent.onMessage((message) => {
+/** Never returns, unless the thread could not begin. */
+export function serveThread(init: ThreadInit, parent: Port): void {
     try {
-        serve(message as ThreadInit, () => parent.post('ready'));
+        serve(init, () => parent.post('ready'));
     } catch (error) {
         parent.post(`thread: ${error instanceof Error ? error.stack : String(error)}`);
     }
-});
+}

@@ -21,7 +21,7 @@ interface Thread {
 }
 
 function startOne(init: Omit<ThreadInit, 'mailbox'>): Promise<Thread> {
-    const port = platform.spawnThread();
+    const port = platform.spawn();
     const mailbox = new SharedArrayBuffer(MAILBOX_BYTES);
     return new Promise((resolve, reject) => {
         port.onError(reject);

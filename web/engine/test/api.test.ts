@@ -93,6 +93,19 @@ test('pause, resume, stop and continue keep the curve', async (t) => {
     await assert.rejects(run.continue(40), refuses('BAD_INPUT', /40 steps, but 40 are done/));
 });
 
+test('a corpus in pieces gives the same run', async (t) => {
+    const engine = await open(t);
+    const settings = { ...small, steps: 3 };
+    const want = await train(engine, settings);
+    const bytes = typeof corpus === 'string' ? new TextEncoder().encode(corpus) : corpus;
+    const pieces = [bytes.subarray(0, 1001), bytes.subarray(1001)];
+    const events: RunEvent[] = [];
+    const run = await engine.train({ corpus: pieces, corpusSize: bytes.length, settings, onEvent: (event) => events.push(event) });
+    await run.done;
+    assert.deepEqual(lossesOf(events), want.losses);
+    await assert.rejects(engine.train({ corpus: pieces, settings }), refuses('BAD_INPUT', /how large the corpus is/));
+});
+
 test('checkpoints come in pieces, and a run can be saved while it works', async (t) => {
     const engine = await open(t);
     const chunks: FileChunk[] = [];

@@ -1,0 +1,131 @@
+/** What is being set up: the next run's text and settings, and whether it can run. */
+import { chooseModule, listPresets, planRun, type Plan, type Preset } from 'posttrain-engine';
+import { fromPreset, inPlainWords, keepsAside, modelKnobs, presetNames, problemOf, runKnobs, runSettings, type Settings } from './knobs';
+import { builtIn, ofBlob, ofText, type Source } from './source';
+
+const SETTLE_MS = 150;
+
+export type SourceKind = 'built-in' | 'paste' | 'file';
+
+export class Draft {
+    presets = $state.raw<Preset[]>([]);
+    settings = $state<Settings | undefined>();
+    kind = $state<SourceKind>('built-in');
+    text = $state('');
+    fileName = $state('');
+    source = $state.raw<Source | undefined>();
+    /** Why there is no text. */
+    missing = $state('');
+    plan = $state.raw<Plan | undefined>();
+    /** Why it cannot run, and what is worth knowing though it can. */
+    problems = $state.raw<string[]>([]);
+    remarks = $state.raw<string[]>([]);
+    checking = $state(true);
+    private file: File | undefined;
+    private book: Source | undefined;
+    private turn = 0;
+    private timer: ReturnType<typeof setTimeout> | undefined;
+
+    constructor() {
+        void this.load();
+    }
+
+    private async load(): Promise<void> {
+        try {
+            const all = await listPresets();
+            this.presets = all.filter(({ name }) => presetNames.includes(name));
+            this.choose(this.presets[0]!.name);
+            await this.use('built-in');
+        } catch (error) {
+            this.checking = false;
+            this.problems = [`The engine did not start. ${inPlainWords(String((error as Error).message))}`];
+        }
+    }
+
+    choose(name: string): void {
+        const preset = this.presets.find((p) => p.name === name);
+        if (!preset) return;
+        const kept = this.settings ? { lr: this.settings.lr, seed: this.settings.seed, schedule: this.settings.schedule } : {};
+        this.settings = { ...fromPreset(preset), ...kept };
+        this.changed();
+    }
+
+    async use(kind: SourceKind): Promise<void> {
+        this.kind = kind;
+        this.missing = '';
+        if (kind === 'built-in') {
+            this.source = this.book;
+            if (!this.book) await this.fetchBook();
+        } else if (kind === 'paste') {
+            this.paste();
+            return;
+        } else {
+            this.source = this.file ? ofBlob(this.file, this.file.name) : undefined;
+            if (!this.file) this.missing = 'Choose a file to learn from.';
+        }
+        this.changed();
+    }
+
+    private async fetchBook(): Promise<void> {
+        this.checking = true;
+        try {
+            this.book = await builtIn();
+            if (this.kind === 'built-in') this.source = this.book;
+        } catch (error) {
+            if (this.kind === 'built-in') this.missing = (error as Error).message;
+        }
+    }
+
+    paste(): void {
+        this.source = this.text ? ofText(this.text) : undefined;
+        this.missing = this.text ? '' : 'Paste a text to learn from.';
+        this.changed();
+    }
+
+    take(file: File): void {
+        this.file = file;
+        this.fileName = file.name;
+        void this.use('file');
+    }
+
+    /** Something is different: it is checked once it has been left alone for a moment. */
+    changed(): void {
+        this.checking = true;
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => void this.check(), SETTLE_MS);
+    }
+
+    private async check(): Promise<void> {
+        const turn = ++this.turn;
+        const settings = this.settings;
+        if (!settings) return;
+        const problems = [...modelKnobs, ...runKnobs].flatMap((knob) => problemOf(knob, settings[knob.name]) ?? []);
+        const size = this.source?.size ?? 0;
+        let plan: Plan | undefined;
+        if (problems.length === 0) {
+            try {
+                plan = await planRun(runSettings(settings, size || 1 << 20));
+                chooseModule({ needBytes: plan.bytes });
+            } catch (error) {
+                problems.push(inPlainWords((error as Error).message));
+            }
+        }
+        if (this.missing) problems.push(this.missing);
+        else if (!this.source) problems.push('The text is empty: choose another.');
+        if (turn !== this.turn) return;
+        this.plan = plan;
+        this.problems = problems;
+        this.remarks = plan && size ? remarksOn(plan, size, settings.ctx ?? 0) : [];
+        this.checking = false;
+    }
+}
+
+function remarksOn(plan: Plan, size: number, ctx: number): string[] {
+    const remarks: string[] = [];
+    if (!keepsAside(size, ctx))
+        remarks.push('The text is too short to keep a tenth of it aside, so what is checked on the way is text the model has learned from.');
+    const device = (navigator as { deviceMemory?: number }).deviceMemory;
+    if (device && plan.bytes > (device * 2 ** 30) / 2)
+        remarks.push(`This takes more than half of the ${device} GB that the browser says this machine has; the tab may be closed by it.`);
+    return remarks;
+}
