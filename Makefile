@@ -172,7 +172,7 @@ test: ## everything that must pass
 run-test: all test-programs # a make of its own: setup may have brought clang
 	@tools/get-corpus $(CORPUS)
 	@$(if $(HAVE_CLANG),$(MAKE) --no-print-directory wasm-check web-engine $(WASM_TESTED))
-	@MAKE='$(MAKE)' BUILD=$(BUILD) POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) NODE=$(WEB_NODE) \
+	@MAKE='$(MAKE)' BUILD=$(BUILD) POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) \
 	    WEB_ENGINE=$(WEB_ENGINE) tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
 	    $(if $(HAVE_CLANG),tools/wasm-test)
 
@@ -440,7 +440,7 @@ WASM_TESTED := $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm)
 web-engine: $(WEB_ENGINE)/dist/.ready $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm) ## build the engine for browsers and Node: modules and npm package
 wasm-test: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## test it against the native program
 	@tools/get-corpus $(CORPUS)
-	@POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) NODE=$(WEB_NODE) WEB_ENGINE=$(WEB_ENGINE) tools/wasm-test
+	@POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) WEB_ENGINE=$(WEB_ENGINE) tools/wasm-test
 bench-wasm: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## measure it beside the native program
 	@tools/get-corpus $(CORPUS)
 	@$(WEB_NODE) bench/wasm.mjs $(WEB_ENGINE) $(BUILD)/posttrain $(CORPUS)
