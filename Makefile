@@ -379,7 +379,9 @@ WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -mbulk-memory -fno-math-er
 WASM_KERNELS_wasm := -msimd128 -DPT_ISA=wasm -DPT_ISA_wasm=1
 WASM_KERNELS_relaxed := -msimd128 -mrelaxed-simd -DPT_ISA=wasm_relaxed -DPT_ISA_wasm=1
 WASM_KERNELS_scalar := -DPT_ISA=wasm
-WASM_KERNEL_OPT := -O3 # everything else: -Oz, because modules travel
+# Kernels in the order that they are written in: clang would put off half of a tile's multiply-adds, and the host's compiler
+# run out of registers. Everything else -Oz, because modules travel.
+WASM_KERNEL_OPT := -O3 -mllvm -pre-RA-sched=source
 WASM_SHARED := --shared-memory --export=__wasm_init_tls --export=__stack_pointer
 # target: its flags; module: target, kernels, how to link
 WASM_TARGET_w32 := --target=wasm32

@@ -35,12 +35,6 @@ typedef pt_vf tile_vec;
 #define EACH_ROW _Pragma("GCC unroll 16") for (int i = 0; i < rows; i++)
 #define EACH_VEC _Pragma("GCC unroll 16") for (int j = 0; j < vecs; j++)
 
-#if defined(PT_ISA_wasm) /* every row of A has a pointer of its own: step them half as often */
-#define BY_TWO _Pragma("clang loop unroll_count(2)")
-#else
-#define BY_TWO
-#endif
-
 /* Always called with constants for rows, vecs and layout, so that the sums stay in registers. */
 PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, const int layout)
 {
@@ -59,7 +53,6 @@ PT_SIMD void micro_kernel(const tile_run *r, const int rows, const int vecs, con
 
     const float *a = r->a, *b = r->b;
     const int64_t a_step = r->a_step, b_row = r->b_row;
-    BY_TWO
     for (int64_t p = r->k; p > 0; p--) {
         tile_vec x, col[PT_TILE_VECS];
         EACH_VEC col[j] = TILE_OP(load)(b + TILE_LANES * j);
