@@ -439,7 +439,10 @@ $(WEB_ENGINE)/dist/.ready: $(WEB_ENGINE_SRC) web/engine/tsconfig.json $(WEB_ENGI
 $(WEB_ENGINE)/dist/%.wasm: $(WASM_OUT)/%.wasm | $(WEB_ENGINE)/dist/.ready
 	@cp $< $@
 WASM_TESTED := $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm)
-web-engine: $(WEB_ENGINE)/dist/.ready $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm) ## build the engine for browsers and Node: modules and npm package
+WASM_PACKS := $(WEB_ENGINE)/dist/engine32.wasm $(WEB_ENGINE)/dist/engine64.wasm
+$(WEB_ENGINE)/dist/engine%.wasm: web/engine/pack.mjs $(WASM_SHIPPED:%=$(WASM_OUT)/%.wasm) | $(WEB_ENGINE)/dist/.ready
+	@node $< $@ $(filter $(WASM_OUT)/wasm$*%,$^)
+web-engine: $(WEB_ENGINE)/dist/.ready $(WASM_PACKS) $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm) ## build the engine for browsers and Node: modules and npm package
 wasm-test: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## test it against the native program
 	@tools/get-corpus $(CORPUS)
 	@POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) WEB_ENGINE=$(WEB_ENGINE) tools/wasm-test
@@ -456,7 +459,7 @@ WEB_APP_FILES = $(shell find web/app/src web/app/index.html web/app/*.ts web/app
 $(WEB_APP_NODE): web/app/package.json web/app/package-lock.json web/app/.npmrc | $(WEB_ENGINE)/dist/.ready
 	@echo 'npm ci: what web/app needs'
 	@cd web/app && npm ci --silent --ignore-scripts && touch node_modules/.ready
-$(WEB)/index.html: $(WEB_APP_FILES) $(WEB_APP_NODE) $(WEB_ENGINE)/dist/.ready $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm)
+$(WEB)/index.html: $(WEB_APP_FILES) $(WEB_APP_NODE) $(WEB_ENGINE)/dist/.ready $(WASM_PACKS)
 	$(if $(filter build,$(BUILD)),,$(error web/app is built with BUILD=build only))
 	@tools/get-corpus $(BUILD)/web-public/moby-dick.txt
 	@for name in uplot svelte; do echo "$$name, in this page:" && cat web/app/node_modules/$$name/LICENSE* && echo; done \
