@@ -176,6 +176,39 @@ TEST(a_run_json_that_was_changed_is_noticed)
     }
 }
 
+/* run.json would hold other bytes, and the run would go on with those. */
+TEST(texts_that_run_json_cannot_hold_are_refused)
+{
+    fresh_folder();
+    const char *run = kept("run"), *other = kept("t\xff.txt");
+    put(other, "call me a whale of a tale\n", 26);
+    check_refused(RUN("train", RUN_OPTIONS, "--out", run, "--separator", "\xff"), 2,
+                  "--separator is not UTF-8, so run.json cannot record it: write its bytes as "
+                  "\\xHH");
+    check_refused(RUN("train", RUN_OPTIONS, "--out", run, "--prompt", "\xc3("), 2,
+                  "--prompt is not UTF-8, so run.json cannot record it: give it in UTF-8");
+    check_refused(RUN("train", RUN_OPTIONS, "--out", run, "--corpus", other), 2,
+                  "--corpus is not UTF-8, so run.json cannot record it: rename it, or name a link");
+    CHECK(!pt_fs_exists(run));
+    make_run("constant");
+    put(kept("t\xff.txt"), "call me a whale of a tale\n", 26);
+    check_refused(RUN("train", "--resume", run, "--corpus", kept("t\xff.txt")), 2, "not UTF-8");
+    CHECK_INT(RUN("train", "--resume", run, "--prompt", "\xc3\xa9", "--quiet")->code, 0);
+}
+
+/* Where a run lies is not recorded; its command is, for people, and says the same bytes. */
+TEST(a_run_may_lie_at_any_path)
+{
+    static char text[1 << 14];
+    fresh_folder();
+    const char *run = kept("r\xff'n");
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "3", "--out", run, "--quiet")->code, 0);
+    read_whole(kept("r\xff'n/run.json"), text, sizeof text);
+    CHECK(strstr(text, "/r\\\\xff\\\\x27n' --quiet"));
+    CHECK_INT(RUN("train", "--resume", run, "--steps", "5", "--quiet")->code, 0);
+    CHECK(pt_fs_exists(kept("r\xff'n/checkpoints/step-00000005")));
+}
+
 TEST(a_run_json_does_not_say_where_to_write)
 {
     static const char *const added[] = {"\"out\": \"/elsewhere\"", "\"force_memory\": true",

@@ -193,15 +193,17 @@ static pt_status prepare(train_verb *v, pt_error *err)
     return pt_trainer_new(&v->trainer, v->device, &v->desc, err);
 }
 
-/* A word as a shell takes it. */
+/* A word as a shell takes it. What is not UTF-8 stands in escapes, as run.json and the log hold text. */
 static void put_word(pt_strbuf *to, const char *word)
 {
-    bool plain = *word != 0;
+    bool plain = *word != 0, text = pt_utf8_valid(word, strlen(word));
     for (const char *p = word; *p; p++)
         plain = plain && (*p > ' ' && !strchr("'\"\\$`*?[]{}()<>|&;~#!", *p));
-    pt_strbuf_puts(to, plain ? " " : " '");
+    pt_strbuf_puts(to, !text ? " $'" : plain ? " " : " '");
     for (const char *p = word; *p; p++) {
-        if (*p == '\'') pt_strbuf_puts(to, "'\\''");
+        if (!text && (*p < ' ' || *p > '~' || *p == '\'' || *p == '\\'))
+            pt_strbuf_printf(to, "\\x%02x", (unsigned char)*p);
+        else if (*p == '\'') pt_strbuf_puts(to, "'\\''");
         else pt_strbuf_putc(to, *p);
     }
     if (!plain) pt_strbuf_putc(to, '\'');

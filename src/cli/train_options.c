@@ -236,6 +236,7 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     s = set_choices(a, err);
     if (s || a->recipe) return s;
     if (!a->dry_run) s = pt_corpus_choice_check(&a->corpus, err);
+    const pt_json *record = NULL;
     if (s) return s;
     if (a->keep < 0)
         return pt_fail(err, PT_BAD_INPUT, "--keep is %lld, it must be 0 (all) or more",
@@ -245,7 +246,7 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
                        a->save_minutes);
     if (!a->out && !a->dry_run)
         return pt_fail(err, PT_BAD_INPUT, "where to? give --out DIR for the run");
-    return PT_OK;
+    return pt_train_arguments_record(a, &record, err); /* that it can be, before there is a run */
 }
 
 /* Of one sitting, not of the run; and --depth only chooses what is recorded one by one. */
