@@ -417,6 +417,32 @@ TEST(a_refused_checkpoint_is_said_aloud)
     CHECK_INT(RUN("inspect", model)->code, 0);
 }
 
+/* Who goes back to an older version, and then forward again, finds what the newer one saved. */
+TEST(a_newer_versions_checkpoint_is_left_for_it)
+{
+    make_run("constant");
+    edit("checkpoints/step-00000010/manifest.json", "\"version\": 1", "\"version\": 2");
+    for (int steps = 8; steps < 10; steps++) {
+        result *r = RUN("train", "--resume", kept("run"), "--quiet", "--keep", "1", "--steps",
+                        steps == 8 ? "8" : "9");
+        CHECK_INT(r->code, 0);
+        CHECK(strstr(r->error, "checkpoint of step 10 cannot be used: manifest.json: version is 2, "
+                               "of a newer posttrain; this one reads up to 1 (it stays where it "
+                               "is)"));
+    }
+    CHECK(log_says("\"type\":\"resumed\",\"step\":5,") && log_says("\"step\":8,\"checkpoint\""));
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000009")));
+    edit("checkpoints/step-00000010/manifest.json", "\"version\": 2", "\"version\": 1");
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "10");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "at step 10: no step is left to do"));
+    /* the same step saved again: it is set aside */
+    edit("checkpoints/step-00000010/manifest.json", "\"version\": 1", "\"version\": 2");
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "10", "--quiet")->code, 0);
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000010.refused-1/manifest.json")));
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000010/manifest.json")));
+}
+
 TEST(a_run_without_its_checkpoints_goes_on_from_its_model)
 {
     make_run("constant");

@@ -260,8 +260,9 @@ static void say_refused(const pt_run_restored *r)
     for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++) {
         pt_strbuf why = {0};
         pt_put_safely(&why, r->refused[i].why, strlen(r->refused[i].why), "");
-        pt_say("posttrain: checkpoint of step %lld cannot be used: %s\n",
-               (long long)r->refused[i].step, why.failed ? "?" : why.data);
+        pt_say("posttrain: checkpoint of step %lld cannot be used: %s%s\n",
+               (long long)r->refused[i].step, why.failed ? "?" : why.data,
+               r->refused[i].newer ? " (it stays where it is)" : "");
         pt_strbuf_deinit(&why);
     }
 }

@@ -127,7 +127,9 @@ TEST(what_cannot_be_used_is_named_and_the_one_before_is_used)
         if (!log_says(reasons[kind])) printf("%d: %s\n", kind, reasons[kind]);
         CHECK(log_says("\"type\":\"refused\",\"step\":5,\"why\":") && log_says(reasons[kind]));
         CHECK(log_says("\"type\":\"resumed\",\"step\":4,"));
-        CHECK(pt_fs_is_folder(path_of("checkpoints/step-00000005.refused-1")));
+        bool aside = strcmp(reasons[kind], "of a newer posttrain") != 0; /* else left for that */
+        CHECK(pt_fs_is_folder(path_of("checkpoints/step-00000005.refused-1")) == aside);
+        CHECK(pt_fs_is_folder(path_of("checkpoints/step-00000005")) != aside);
         fault_check_same(broken, whole);
         fault_check_loads(broken);
     }
