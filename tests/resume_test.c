@@ -176,6 +176,24 @@ TEST(a_run_json_that_was_changed_is_noticed)
     }
 }
 
+/* Before the first checkpoint nothing of the run is lost, so what run.json says now is what begins; aloud. */
+TEST(a_run_json_that_was_changed_before_anything_was_saved_counts)
+{
+    make_run("cosine");
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--lr", "3e-3", "--steps", "10", "--schedule", "cosine",
+                  "--out", kept("other"), "--quiet")
+                  ->code,
+              0);
+    CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
+    CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+    edit("run.json", "\"lr\": 0.002", "\"lr\": 0.003");
+    result *r = RUN("train", "--resume", kept("run"));
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "there is no checkpoint yet: the run begins at the start, with the "
+                           "settings that run.json holds now\n"));
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("other/model.tinygpt")));
+}
+
 /* run.json would hold other bytes, and the run would go on with those. */
 TEST(texts_that_run_json_cannot_hold_are_refused)
 {

@@ -277,7 +277,9 @@ static void say_found(const train_verb *v, const pt_run_restored *r, const pt_ru
                found->swept == 1 ? "" : "s");
     if (r->from_published)
         pt_say("no checkpoint can be used, but model.tinygpt is whole: the run goes on from it\n");
-    if (r->step < 0) pt_say("there is no checkpoint yet: the run begins at the start\n");
+    if (r->step < 0)
+        pt_say("there is no checkpoint yet: the run begins at the start, with the settings that "
+               "run.json holds now\n");
     else if (r->step < v->args.train.steps)
         pt_say("going on after step %lld\n", (long long)r->step);
     else
