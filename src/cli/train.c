@@ -409,6 +409,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     pt_dry_run plan = {v->device,
                        &v->desc,
                        v->trainer,
+                       .begun = v->args.previous != NULL,
                        .keep = v->args.keep,
                        .json = v->args.json,
                        .force_memory = v->args.force_memory};

@@ -52,7 +52,7 @@ pt_status pt_train_arguments_record(pt_train_arguments *arguments, const pt_json
 /* BAD_INPUT when a record read from `path` holds a name that pt_train_arguments_record leaves out: someone wrote there what
  * is not the run's to say, such as where to write. */
 pt_status pt_train_arguments_check_record(const pt_json *record, const char *path, pt_error *err);
-/* What the shape is called: the preset, or "depth". */
+/* What the shape is called: "depth", the preset when it is that one's, else "custom". */
 const char *pt_train_arguments_shape(const pt_train_arguments *arguments);
 /* "tiny 70K, small 366K, …", for the help page. */
 void pt_train_list_presets(pt_strbuf *out);
