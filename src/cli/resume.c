@@ -122,8 +122,8 @@ pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
 
 static const char *in_files(int64_t n, char out[32])
 {
-    pt_format(out, 32, n == 1 ? "" : " in %lld files", (long long)n);
-    return out;
+    pt_format(out, 32, " in %lld files", (long long)n);
+    return n == 1 ? "" : out;
 }
 
 /* One source, against what run.json says of it. */
