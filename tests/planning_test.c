@@ -127,6 +127,27 @@ TEST(a_run_by_depth)
     CHECK(strstr(r->error, "no step is left"));
 }
 
+/* It is greeted as what it is, not as the preset that it would have been without its shape. */
+TEST(a_shape_is_called_a_preset_only_where_it_is_one)
+{
+    fresh_folder();
+    const char *run = kept("run"), *text = text_file();
+    CHECK_INT(RUN("train", "--depth", "1", "--ctx", "16", "--steps", "3", "--batch", "2",
+                  "--schedule", "constant", "--warmup", "0", "--corpus", text, "--out", run)
+                  ->code,
+              0);
+    result *r = RUN("train", "--resume", run, "--steps", "4");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "custom: ") && strstr(r->error, "(1 layers, "));
+    CHECK(!strstr(r->error, "small"));
+    r = RUN("train", "--preset", "tiny", "--steps", "1", "--batch", "2", "--corpus", text, "--out",
+            kept("tiny"));
+    CHECK(strstr(r->error, "tiny: 70,464 parameters"));
+    r = RUN("train", "--preset", "tiny", "--layers", "1", "--steps", "1", "--batch", "2",
+            "--corpus", text, "--out", kept("less"));
+    CHECK(strstr(r->error, "custom: ") && !strstr(r->error, "tiny: "));
+}
+
 TEST(what_contradicts_is_refused)
 {
     fresh_folder();
@@ -278,6 +299,27 @@ TEST(a_run_that_saves_memory_in_every_way_is_told_that_no_way_is_left)
     CHECK_INT(pt_json_get(parsed(r), "ways")->n_children, 0);
     pt_arena_deinit(&arena);
     check_refused(LIMITED(limit, SPARING, "--out", kept("r")), 3, "no way to do the same");
+}
+
+/* A way that a run which has begun cannot take is none. */
+TEST(what_does_not_fit_when_a_run_goes_on)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");
+    fresh_folder();
+    const char *text = text_file(), *run = kept("r"), *block = kept("b");
+    int64_t limit = 100 * 1000000;
+#define GO_ON "train", "--preset", "small", "--batch", "64", "--steps", "1", "--eval-batches", "1"
+    CHECK_INT(RUN(GO_ON, "--corpus", text, "--out", run, "--quiet")->code, 0);
+    result *r = LIMITED(limit, "train", "--resume", run, "--steps", "2", "--threads", "1");
+    check_refused(r, 3, "memory and ");
+    CHECK(!strstr(r->error, "--batch") && !strstr(r->error, "--dtype") &&
+          !strstr(r->error, "--ctx"));
+    CHECK(strstr(r->error, "available: --recompute block would fit; --dry-run tells more"));
+    CHECK_INT(RUN(GO_ON, "--corpus", text, "--out", block, "--recompute", "block", "--quiet")->code,
+              0);
+    r = LIMITED(limit / 2, "train", "--resume", block, "--steps", "2", "--threads", "1");
+    check_refused(r, 3,
+                  "no way to do the same was found: go on with it where there is more (--force");
 }
 
 /* The plan names the corpus, which is in memory when the plan is compared with what is still to be had. */

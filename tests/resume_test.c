@@ -176,6 +176,57 @@ TEST(a_run_json_that_was_changed_is_noticed)
     }
 }
 
+/* Before the first checkpoint nothing of the run is lost, so what run.json says now is what begins; aloud. */
+TEST(a_run_json_that_was_changed_before_anything_was_saved_counts)
+{
+    make_run("cosine");
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--lr", "3e-3", "--steps", "10", "--schedule", "cosine",
+                  "--out", kept("other"), "--quiet")
+                  ->code,
+              0);
+    CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
+    CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+    edit("run.json", "\"lr\": 0.002", "\"lr\": 0.003");
+    result *r = RUN("train", "--resume", kept("run"));
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "there is no checkpoint yet: the run begins at the start, with the "
+                           "settings that run.json holds now\n"));
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("other/model.tinygpt")));
+}
+
+/* run.json would hold other bytes, and the run would go on with those. */
+TEST(texts_that_run_json_cannot_hold_are_refused)
+{
+    fresh_folder();
+    const char *run = kept("run"), *other = kept("t\xff.txt");
+    put(other, "call me a whale of a tale\n", 26);
+    check_refused(RUN("train", RUN_OPTIONS, "--out", run, "--separator", "\xff"), 2,
+                  "--separator is not UTF-8, so run.json cannot record it: write its bytes as "
+                  "\\xHH");
+    check_refused(RUN("train", RUN_OPTIONS, "--out", run, "--prompt", "\xc3("), 2,
+                  "--prompt is not UTF-8, so run.json cannot record it: give it in UTF-8");
+    check_refused(RUN("train", RUN_OPTIONS, "--out", run, "--corpus", other), 2,
+                  "--corpus is not UTF-8, so run.json cannot record it: rename it, or name a link");
+    CHECK(!pt_fs_exists(run));
+    make_run("constant");
+    put(kept("t\xff.txt"), "call me a whale of a tale\n", 26);
+    check_refused(RUN("train", "--resume", run, "--corpus", kept("t\xff.txt")), 2, "not UTF-8");
+    CHECK_INT(RUN("train", "--resume", run, "--prompt", "\xc3\xa9", "--quiet")->code, 0);
+}
+
+/* Where a run lies is not recorded; its command is, for people, and says the same bytes. */
+TEST(a_run_may_lie_at_any_path)
+{
+    static char text[1 << 14];
+    fresh_folder();
+    const char *run = kept("r\xff'n");
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "3", "--out", run, "--quiet")->code, 0);
+    read_whole(kept("r\xff'n/run.json"), text, sizeof text);
+    CHECK(strstr(text, "/r\\\\xff\\\\x27n' --quiet"));
+    CHECK_INT(RUN("train", "--resume", run, "--steps", "5", "--quiet")->code, 0);
+    CHECK(pt_fs_exists(kept("r\xff'n/checkpoints/step-00000005")));
+}
+
 TEST(a_run_json_does_not_say_where_to_write)
 {
     static const char *const added[] = {"\"out\": \"/elsewhere\"", "\"force_memory\": true",
@@ -382,6 +433,32 @@ TEST(a_refused_checkpoint_is_said_aloud)
     CHECK(strstr(r->error, "checkpoint of step 10 cannot be used: model-2.tinygpt is damaged"));
     CHECK(log_says("\"type\":\"resumed\",\"step\":5,"));
     CHECK_INT(RUN("inspect", model)->code, 0);
+}
+
+/* Who goes back to an older version, and then forward again, finds what the newer one saved. */
+TEST(a_newer_versions_checkpoint_is_left_for_it)
+{
+    make_run("constant");
+    edit("checkpoints/step-00000010/manifest.json", "\"version\": 1", "\"version\": 2");
+    for (int steps = 8; steps < 10; steps++) {
+        result *r = RUN("train", "--resume", kept("run"), "--quiet", "--keep", "1", "--steps",
+                        steps == 8 ? "8" : "9");
+        CHECK_INT(r->code, 0);
+        CHECK(strstr(r->error, "checkpoint of step 10 cannot be used: manifest.json: version is 2, "
+                               "of a newer posttrain; this one reads up to 1 (it stays where it "
+                               "is)"));
+    }
+    CHECK(log_says("\"type\":\"resumed\",\"step\":5,") && log_says("\"step\":8,\"checkpoint\""));
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000009")));
+    edit("checkpoints/step-00000010/manifest.json", "\"version\": 2", "\"version\": 1");
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "10");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "at step 10: no step is left to do"));
+    /* the same step saved again: it is set aside */
+    edit("checkpoints/step-00000010/manifest.json", "\"version\": 1", "\"version\": 2");
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "10", "--quiet")->code, 0);
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000010.refused-1/manifest.json")));
+    CHECK(pt_fs_exists(in_run("checkpoints/step-00000010/manifest.json")));
 }
 
 TEST(a_run_without_its_checkpoints_goes_on_from_its_model)

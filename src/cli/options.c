@@ -367,17 +367,42 @@ static bool is_among(const char *name, const char *const *names)
     return false;
 }
 
+static const char *how_to_record(const pt_option *o)
+{
+    if (strcmp(o->name, "separator") == 0) return "write its bytes as \\xHH";
+    return o->kind == PT_OPTION_LIST ? "rename it, or name a link to it" : "give it in UTF-8";
+}
+
+/* JSON holds no other text: other bytes would be read back from the record. */
+static pt_status check_recordable(const pt_option *o, pt_error *err)
+{
+    bool list = o->kind == PT_OPTION_LIST;
+    if (!list && o->kind != PT_OPTION_TEXT) return PT_OK;
+    const pt_word_list *words = o->target;
+    const char *const *text = list ? words->word : o->target;
+    int n = list ? words->n : *text != NULL;
+    for (int i = 0; i < n; i++)
+        if (!pt_utf8_valid(text[i], strlen(text[i])))
+            return pt_fail(err, PT_BAD_INPUT, "--%s is not UTF-8, so run.json cannot record it: %s",
+                           o->name, how_to_record(o));
+    return PT_OK;
+}
+
 pt_status pt_options_record(const pt_command_line *line, const char *const *except, pt_arena *arena,
                             const pt_json **out, pt_error *err)
 {
     pt_strbuf text = {0};
     pt_json_writer w = pt_json_writer_begin(&text, 0);
+    pt_status s = PT_OK;
     pt_json_begin_object(&w, NULL);
-    for (int i = 0; i < line->n_options; i++)
-        if (!is_among(line->options[i].name, except)) record_value(&line->options[i], &w);
+    for (int i = 0; i < line->n_options && s == PT_OK; i++) {
+        if (is_among(line->options[i].name, except)) continue;
+        s = check_recordable(&line->options[i], err);
+        record_value(&line->options[i], &w);
+    }
     pt_json_end_object(&w);
-    pt_status s = text.failed ? pt_fail(err, PT_NO_MEMORY, "no memory for the options")
-                              : pt_json_parse(text.data, text.len, arena, out, err);
+    if (s == PT_OK && text.failed) s = pt_fail(err, PT_NO_MEMORY, "no memory for the options");
+    if (s == PT_OK) s = pt_json_parse(text.data, text.len, arena, out, err);
     pt_strbuf_deinit(&text);
     return s;
 }

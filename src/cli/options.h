@@ -69,7 +69,7 @@ pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_erro
 pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
                             pt_error *err);
 /* Every option's value as it stands, as an object that pt_options_config reads; but not those in `except` (ends in
- * NULL), nor texts that are NULL. */
+ * NULL), nor texts that are NULL. BAD_INPUT names a text that is not UTF-8, which no record can hold. */
 pt_status pt_options_record(const pt_command_line *line, const char *const *except, pt_arena *arena,
                             const pt_json **out, pt_error *err);
 /* The member for an option in such an object, or NULL. */

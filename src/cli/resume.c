@@ -120,6 +120,42 @@ pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
     return s ? s : pt_options_config(&a->line, a->previous, path, err);
 }
 
+static const char *in_files(int64_t n, char out[32])
+{
+    pt_format(out, 32, " in %lld files", (long long)n);
+    return n == 1 ? "" : out;
+}
+
+/* One source, against what run.json says of it. */
+static pt_status check_source(const pt_corpus_source *have, const pt_json *was, pt_error *err)
+{
+    char in[2][32];
+    int64_t tokens = -1, files = have->files;
+    const char *sha256 = pt_json_get_string(was, "sha256");
+    pt_json_get_i64(was, "files", &files);
+    if (pt_json_get_i64(was, "tokens", &tokens) && tokens != have->tokens)
+        return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes%s, the run's text has %lld%s",
+                       have->path, (long long)have->tokens, in_files(have->files, in[0]),
+                       (long long)tokens, in_files(files, in[1]));
+    if (!sha256 || strcmp(sha256, have->sha256) == 0) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "%s is not the run's text: its sha256 is %s, the run's is %s",
+                   have->path, have->sha256, sha256);
+}
+
+/* Names the source that is another one, where the run had as many. */
+static pt_status check_sources(const pt_train_arguments *a, const pt_json *was, pt_error *err)
+{
+    int n = 0;
+    const pt_corpus_source *source = pt_corpus_sources(a->corpus.corpus, &n);
+    if (!was || was->type != PT_JSON_ARRAY) return PT_OK;
+    if (was->n_children != n)
+        return pt_fail(err, PT_BAD_INPUT, "the run learns from %lld sources of text, not from %d",
+                       (long long)was->n_children, n);
+    pt_status s = PT_OK;
+    for (was = was->child; was && s == PT_OK; was = was->next) s = check_source(source++, was, err);
+    return s;
+}
+
 pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
 {
     const pt_json *corpus = pt_json_get(a->previous, "corpus");
@@ -127,6 +163,8 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
     const char *have = pt_corpus_sha256(a->corpus.corpus);
     int64_t size = -1, n = pt_corpus_tokens(a->corpus.corpus);
     const char *name = a->corpus.name;
+    pt_status s = check_sources(a, pt_json_get(corpus, "sources"), err);
+    if (s) return s;
     if (!pt_json_get_i64(corpus, "bytes", &size) || size != n)
         return pt_fail(err, PT_BAD_INPUT, "%s has %lld bytes, the run's text has %lld", name,
                        (long long)n, (long long)size);

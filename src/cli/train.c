@@ -193,15 +193,17 @@ static pt_status prepare(train_verb *v, pt_error *err)
     return pt_trainer_new(&v->trainer, v->device, &v->desc, err);
 }
 
-/* A word as a shell takes it. */
+/* A word as a shell takes it. What is not UTF-8 stands in escapes, as run.json and the log hold text. */
 static void put_word(pt_strbuf *to, const char *word)
 {
-    bool plain = *word != 0;
+    bool plain = *word != 0, text = pt_utf8_valid(word, strlen(word));
     for (const char *p = word; *p; p++)
         plain = plain && (*p > ' ' && !strchr("'\"\\$`*?[]{}()<>|&;~#!", *p));
-    pt_strbuf_puts(to, plain ? " " : " '");
+    pt_strbuf_puts(to, !text ? " $'" : plain ? " " : " '");
     for (const char *p = word; *p; p++) {
-        if (*p == '\'') pt_strbuf_puts(to, "'\\''");
+        if (!text && (*p < ' ' || *p > '~' || *p == '\'' || *p == '\\'))
+            pt_strbuf_printf(to, "\\x%02x", (unsigned char)*p);
+        else if (*p == '\'') pt_strbuf_puts(to, "'\\''");
         else pt_strbuf_putc(to, *p);
     }
     if (!plain) pt_strbuf_putc(to, '\'');
@@ -258,8 +260,9 @@ static void say_refused(const pt_run_restored *r)
     for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++) {
         pt_strbuf why = {0};
         pt_put_safely(&why, r->refused[i].why, strlen(r->refused[i].why), "");
-        pt_say("posttrain: checkpoint of step %lld cannot be used: %s\n",
-               (long long)r->refused[i].step, why.failed ? "?" : why.data);
+        pt_say("posttrain: checkpoint of step %lld cannot be used: %s%s\n",
+               (long long)r->refused[i].step, why.failed ? "?" : why.data,
+               r->refused[i].newer ? " (it stays where it is)" : "");
         pt_strbuf_deinit(&why);
     }
 }
@@ -274,7 +277,9 @@ static void say_found(const train_verb *v, const pt_run_restored *r, const pt_ru
                found->swept == 1 ? "" : "s");
     if (r->from_published)
         pt_say("no checkpoint can be used, but model.tinygpt is whole: the run goes on from it\n");
-    if (r->step < 0) pt_say("there is no checkpoint yet: the run begins at the start\n");
+    if (r->step < 0)
+        pt_say("there is no checkpoint yet: the run begins at the start, with the settings that "
+               "run.json holds now\n");
     else if (r->step < v->args.train.steps)
         pt_say("going on after step %lld\n", (long long)r->step);
     else
@@ -404,6 +409,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     pt_dry_run plan = {v->device,
                        &v->desc,
                        v->trainer,
+                       .begun = v->args.previous != NULL,
                        .keep = v->args.keep,
                        .json = v->args.json,
                        .force_memory = v->args.force_memory};
@@ -488,7 +494,8 @@ const pt_verb pt_verb_train = {
         "step out and goes on with the next batch; stop ends the run with the weights of the "
         "step before; rollback goes back to a checkpoint of --save-every or the start, also "
         "from a step that was not finite, and halves the learning rate. When that step "
-        "spikes again it is left out; where the first step after a checkpoint goes bad, the "
+        "spikes again it is left out (one that is not finite cannot be); where the first step "
+        "after a checkpoint goes bad, the "
         "run goes back to the one before. The rate is halved at most 3 times: the next step "
         "that goes bad ends the run.\n\n"
         "A checkpoint is made every 10 minutes (--save-minutes), every N steps where "

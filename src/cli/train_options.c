@@ -185,7 +185,15 @@ static pt_status find_preset(const char *name, const pt_preset **out, pt_error *
 
 const char *pt_train_arguments_shape(const pt_train_arguments *a)
 {
-    return a->depth ? "depth" : a->preset;
+    const pt_preset *preset = pt_preset_find(a->preset);
+    const pt_model_config *m = &a->model;
+    if (a->depth) return "depth";
+    if (!preset) return "custom";
+    pt_model_config p = preset->config;
+    pt_model_config_complete(&p);
+    bool same = m->n_layers == p.n_layers && m->d_model == p.d_model && m->n_heads == p.n_heads &&
+                m->d_mlp == p.d_mlp && m->ctx == p.ctx;
+    return same ? preset->name : "custom";
 }
 
 /* From --depth or the preset. */
@@ -228,6 +236,7 @@ static pt_status read_config(pt_train_arguments *a, pt_error *err)
 
 pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
 {
+    const pt_json *record = NULL;
     pt_status s = a->config_path ? read_config(a, err) : PT_OK;
     if (s == PT_OK && a->resume) s = pt_resume_arguments(a, err);
     if (s == PT_OK) s = choose_shape(a, err);
@@ -245,7 +254,7 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
                        a->save_minutes);
     if (!a->out && !a->dry_run)
         return pt_fail(err, PT_BAD_INPUT, "where to? give --out DIR for the run");
-    return PT_OK;
+    return pt_train_arguments_record(a, &record, err); /* that it can be, before there is a run */
 }
 
 /* Of one sitting, not of the run; and --depth only chooses what is recorded one by one. */

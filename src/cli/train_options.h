@@ -44,7 +44,7 @@ void pt_train_arguments_init(pt_train_arguments *arguments);
 void pt_train_arguments_deinit(pt_train_arguments *arguments);
 /* After parsing: reads --config, fills in from the preset what was not given, and turns words into choices. With --resume,
  * what was not given comes from the folder's run.json (cli/resume.h). BAD_INPUT names the option; also when --corpus or
- * --out is missing. */
+ * --out is missing, and when a text cannot be recorded. */
 pt_status pt_train_arguments_settle(pt_train_arguments *arguments, pt_error *err);
 /* What the run was asked for, by option names: for run.json, and for --config. */
 pt_status pt_train_arguments_record(pt_train_arguments *arguments, const pt_json **out,
@@ -52,7 +52,7 @@ pt_status pt_train_arguments_record(pt_train_arguments *arguments, const pt_json
 /* BAD_INPUT when a record read from `path` holds a name that pt_train_arguments_record leaves out: someone wrote there what
  * is not the run's to say, such as where to write. */
 pt_status pt_train_arguments_check_record(const pt_json *record, const char *path, pt_error *err);
-/* What the shape is called: the preset, or "depth". */
+/* What the shape is called: "depth", the preset when it is that one's, else "custom". */
 const char *pt_train_arguments_shape(const pt_train_arguments *arguments);
 /* "tiny 70K, small 366K, …", for the help page. */
 void pt_train_list_presets(pt_strbuf *out);

@@ -182,6 +182,15 @@ static void put_in_order(reading *r)
     }
 }
 
+/* The newest event is a save of this step: the last step is saved before its evaluation and after it. */
+static bool was_just_saved(const reading *r, int64_t step)
+{
+    pt_run_event last;
+    if (!r->events.n) return false;
+    memcpy(&last, r->events.data + (size_t)(r->events.n - 1) * sizeof last, sizeof last);
+    return last.kind == PT_RUN_SAVED && last.step == step;
+}
+
 static void add_event(reading *r, pt_run_event_kind kind, int64_t step, const pt_json *line)
 {
     static const char *const text[] = {
@@ -199,6 +208,7 @@ static void add_event(reading *r, pt_run_event_kind kind, int64_t step, const pt
     if (kind == PT_RUN_ROLLED_BACK) e.to = whole(line, "to", step);
     if (e.to >= 0) stand_at(r, e.to);
     if (kind == PT_RUN_ENDED) stand_at(r, step);
+    if (kind == PT_RUN_SAVED && was_just_saved(r, step)) r->events.n--;
     add(r, &r->events, &e);
     if (kind == PT_RUN_SAVED) put_in_order(r);
 }

@@ -52,7 +52,7 @@ typedef struct pt_run_event {
 } pt_run_event;
 
 /* Everything lives until pt_run_deinit. Arrays are sorted by step; events are in the order of the
- * log, but a save stands before a spike of a later step that was told first. */
+ * log, but a save stands before a spike of a later step that was told first, and a step saved twice in a row is one. */
 typedef struct pt_run {
     const pt_json *json; /* run.json; NULL when it is missing or damaged */
     pt_run_step *steps;

@@ -194,6 +194,20 @@ TEST(a_save_stands_before_a_spike_of_a_later_step)
     for (int i = 0; i < 7; i++) CHECK_INT(run.events[i].step, want[i]);
 }
 
+TEST(a_step_saved_before_and_after_its_evaluation_is_one_event)
+{
+    read_log("{\"type\":\"save\",\"step\":5,\"t\":1}\n{\"type\":\"save\",\"step\":10,\"t\":2}\n"
+             "{\"type\":\"val\",\"step\":10,\"val_loss\":2}\n"
+             "{\"type\":\"save\",\"step\":10,\"t\":3}\n"
+             "{\"type\":\"end\",\"step\":10,\"how\":\"finished\"}\n"
+             "{\"type\":\"save\",\"step\":10,\"t\":4}\n");
+    CHECK_INT(run.n_events, 4);
+    CHECK_INT(run.events[0].step, 5);
+    CHECK(run.events[1].kind == PT_RUN_SAVED && run.events[1].step == 10);
+    CHECK_CLOSE(run.events[1].t, 3, 0); /* the file that is there */
+    CHECK(run.events[2].kind == PT_RUN_ENDED && run.events[3].kind == PT_RUN_SAVED);
+}
+
 TEST(time_is_that_of_the_sittings)
 {
     read_log("{\"type\":\"meta\",\"t\":100}\n{\"type\":\"step\",\"step\":1,\"t\":103}\n"

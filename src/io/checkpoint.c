@@ -12,7 +12,8 @@
  *  I4. Until then no file of another checkpoint is touched. A step that is saved again gets a second model file
  *      and then a manifest that names it, so the first one stays good until the second one is.
  *  I5. Checkpoints are deleted only after the newest one was read back and its checksums hold, the manifest
- *      first; never the newest, never the best.
+ *      first; never the newest, never the best. One of a newer program is not ours to judge: it counts as none of
+ *      them, is never deleted, and keeps its name until its step is saved again, when it is set aside.
  *  I6. best.json is replaced in one step and names a checkpoint that was complete then.
  * SPDX-License-Identifier: MIT */
 #include "io/checkpoint.h"
@@ -131,6 +132,60 @@ static void add_to_sum(void *ctx, const void *bytes, size_t n)
     sum->bytes += (int64_t)n;
 }
 
+/* The bytes are those of the manifest. Read rather than mapped, so that a bad disk is an error. */
+static pt_status check_bytes(const char *path, const manifest *m, pt_error *err)
+{
+    file_sum sum = {0};
+    if (!pt_fs_exists(path)) return pt_fail(err, PT_CORRUPT, "%s is missing", m->name);
+    pt_status s = pt_fs_stream(path, add_to_sum, &sum, err);
+    if (s) return s;
+    if (sum.bytes != m->bytes)
+        return pt_fail(err, PT_CORRUPT, "%s has %lld bytes, the manifest says %lld", m->name,
+                       (long long)sum.bytes, (long long)m->bytes);
+    if (sum.crc != m->crc)
+        return pt_fail(err, PT_CORRUPT,
+                       "%s is damaged: its checksum is %08x, the manifest says %08x", m->name,
+                       sum.crc, m->crc);
+    return PT_OK;
+}
+
+/* ---- of a newer program ---- */
+
+static bool model_is_newer(const char *path)
+{
+    pt_file_view view = {0};
+    pt_tinygpt *file = NULL;
+    pt_status s = pt_file_view_open(&view, path, NULL);
+    if (s == PT_OK) s = pt_tinygpt_open(&file, view.data, view.size, NULL);
+    pt_tinygpt_close(file);
+    pt_file_view_close(&view);
+    return s == PT_UNSUPPORTED;
+}
+
+/* The manifest says so; else a model does, which is as the manifest says, or has none. */
+static bool is_newer(const char *folder)
+{
+    char path[PT_FS_PATH_MAX];
+    manifest m = {.name = NULL};
+    pt_status s = has_manifest(folder) ? read_manifest(folder, &m, NULL) : PT_NOT_FOUND;
+    if (s == PT_UNSUPPORTED) return true;
+    for (int i = 0; i < 2; i++) {
+        if (m.name && m.name != model_names[i]) continue;
+        if (!pt_fs_join(path, sizeof path, folder, model_names[i]) || !model_is_newer(path))
+            continue;
+        if (s || check_bytes(path, &m, NULL) == PT_OK) return true;
+    }
+    return false;
+}
+
+bool pt_checkpoint_is_newer(const char *run_folder, int64_t step)
+{
+    char folder[PT_FS_PATH_MAX];
+    return step_folder(folder, run_folder, step, NULL) == PT_OK && is_newer(folder);
+}
+
+/* ---- writing a manifest ---- */
+
 /* Of the file `name` in a folder. Reads it back, so the manifest states what is on disk. */
 static pt_status write_manifest(const char *folder, int64_t step, const char *name, pt_error *err)
 {
@@ -182,7 +237,8 @@ static pt_status name_files(pt_checkpoint *c, const char *run_folder, pt_error *
     pt_status s = step_folder(c->folder, run_folder, c->step, err);
     if (s) return s;
     if (pt_fs_is_link(c->folder)) return fail_link(c->folder, err);
-    if (has_manifest(c->folder)) s = read_manifest(c->folder, &old, err);
+    if (is_newer(c->folder)) s = pt_checkpoint_set_aside(run_folder, c->step, err);
+    else if (has_manifest(c->folder)) s = read_manifest(c->folder, &old, err);
     if (s) {
         pt_error_prefix(err, "%s", c->folder);
         return s;
@@ -303,23 +359,6 @@ pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *s
     return s;
 }
 
-/* The bytes are those of the manifest. Read rather than mapped, so that a bad disk is an error. */
-static pt_status check_bytes(const char *path, const manifest *m, pt_error *err)
-{
-    file_sum sum = {0};
-    if (!pt_fs_exists(path)) return pt_fail(err, PT_CORRUPT, "%s is missing", m->name);
-    pt_status s = pt_fs_stream(path, add_to_sum, &sum, err);
-    if (s) return s;
-    if (sum.bytes != m->bytes)
-        return pt_fail(err, PT_CORRUPT, "%s has %lld bytes, the manifest says %lld", m->name,
-                       (long long)sum.bytes, (long long)m->bytes);
-    if (sum.crc != m->crc)
-        return pt_fail(err, PT_CORRUPT,
-                       "%s is damaged: its checksum is %08x, the manifest says %08x", m->name,
-                       sum.crc, m->crc);
-    return PT_OK;
-}
-
 static pt_status open_model(pt_checkpoint_file *out, const char *path, int64_t step, pt_error *err)
 {
     pt_status s = pt_file_view_open(&out->view, path, err);
@@ -405,13 +444,14 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t ever
     pt_status s = PT_OK;
     if (keep <= 0) return PT_OK;
     if (!pt_checkpoint_best(run_folder, &best, &loss)) best = -1;
-    for (int64_t n = 0; s == PT_OK; n++, below = step) {
+    for (int64_t n = 0; s == PT_OK; below = step) {
         s = pt_checkpoint_before(run_folder, below, &step, err);
         if (s || step < 0) break;
+        if (pt_checkpoint_is_newer(run_folder, step)) continue;
         if (n == 0) newest = step;
         bool multiple = every && step % every == 0;
         multiples += multiple;
-        if (n < keep || step == best || (multiple && multiples <= keep)) continue;
+        if (n++ < keep || step == best || (multiple && multiples <= keep)) continue;
         if (!verified) s = verify_step(run_folder, newest, err); /* I5 */
         verified = s == PT_OK;
         if (s == PT_OK) s = step_folder(folder, run_folder, step, err);
@@ -458,7 +498,7 @@ static void sweep_step(void *ctx, const char *name, bool folder)
     if (w->status == PT_OK) w->status = pt_fs_list(path, note_temporary, &in_use, w->err);
     if (w->status || in_use) return;
     if (!has_manifest(path)) w->status = adopt(path, step_of(name), w->err);
-    if (w->status) return;
+    if (w->status || is_newer(path)) return;
     *w->swept += !has_manifest(path);
     remove_useless(path);
 }

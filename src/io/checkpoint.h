@@ -19,7 +19,7 @@
 typedef struct pt_checkpoint pt_checkpoint;
 
 /* Begins the checkpoint of `step`; its bytes go into *sink. A step that has one keeps it until the new one is
- * complete. */
+ * complete; but one of a newer program is set aside. */
 pt_status pt_checkpoint_begin(pt_checkpoint **out, const char *run_folder, int64_t step,
                               pt_sink *sink, pt_error *err);
 /* Makes it a checkpoint and the run's model.tinygpt. Frees it, also on failure; a folder that did
@@ -46,6 +46,8 @@ pt_status pt_checkpoint_open(pt_checkpoint_file *out, const char *run_folder, in
 pt_status pt_checkpoint_open_published(pt_checkpoint_file *out, const char *run_folder,
                                        pt_error *err);
 void pt_checkpoint_close(pt_checkpoint_file *file);
+/* A newer program's, and whole as far as can be told: opening it is UNSUPPORTED. */
+bool pt_checkpoint_is_newer(const char *run_folder, int64_t step);
 
 /* ---- the best ---- */
 
@@ -61,14 +63,14 @@ bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss)
 pt_status pt_checkpoint_publish(const char *run_folder, int64_t step, pt_error *err);
 
 /* Deletes all but the newest `keep`, the newest `keep` of steps that are multiples of `every` (0: none), and the best,
- * once the newest is proved good. keep 0 keeps all. */
+ * once the newest is proved good. keep 0 keeps all. Those of a newer program stay, and are not counted. */
 pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t every, pt_error *err);
 /* Renames the folder of a checkpoint that was refused to step-N.refused-1 (2, …), so that the step can be saved
- * again and nothing is lost of what might be a newer program's. */
+ * again and nothing is lost. */
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err);
 /* Removes what killed processes left in the run folder: temporary files, and folders that never became
  * checkpoints. Adds their number to *swept. A folder that only lacks its manifest, and holds a whole model of its step,
- * gets one: it is a checkpoint again. BAD_INPUT for a step that is a symbolic link; elsewhere such a one counts for nothing. */
+ * gets one: it is a checkpoint again. A newer program's model stays. BAD_INPUT for a step that is a symbolic link; elsewhere such a one counts for nothing. */
 pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *err);
 
 #endif

@@ -77,6 +77,13 @@ static bool file_is(const char *path, int64_t step)
     return same;
 }
 
+static void put_bytes(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(bytes, 1, n, f) == n);
+    fclose(f);
+}
+
 static char model_name[64]; /* as the manifest last looked at names it */
 
 /* There is a manifest, and it tells the truth. */
@@ -200,13 +207,61 @@ TEST(a_step_saved_again_keeps_its_checkpoint_until_the_new_one_is_whole)
         CHECK(file_is(newest(), again));
         CHECK_INT(n_files(), 3);
     }
-    /* one that cannot be read, as a newer version's, is not written over */
-    put_text(step_path(3, "manifest.json"), "{\"format\":\"posttrain-checkpoint\",\"version\":2}");
-    pt_checkpoint *c = NULL;
-    pt_sink sink;
-    CHECK_INT(begin(&c, 3, &sink), PT_UNSUPPORTED);
-    CHECK(strstr(err.message, "step-00000003") && strstr(err.message, "newer") && c == NULL);
-    CHECK_INT(n_files(), 3);
+}
+
+/* Its name is another program's to use, until the step is saved again; it is never lost. */
+TEST(a_newer_programs_checkpoint_stays)
+{
+    static const char newer[] = "{\"format\":\"posttrain-checkpoint\",\"version\":2}";
+    fresh_folder();
+    for (int64_t step = 1; step <= 4; step++) CHECK_OK(save(step), err);
+    put_text(step_path(2, "manifest.json"), newer);
+    put_text(step_path(4, "manifest.json"), newer);
+    CHECK(pt_checkpoint_is_newer(in_folder("run"), 4));
+    CHECK(!pt_checkpoint_is_newer(in_folder("run"), 3) &&
+          !pt_checkpoint_is_newer(in_folder("run"), 9));
+    /* of the two that count none is to go; else the newest would have to be proved, and these are no models */
+    CHECK_OK(pt_checkpoint_prune(in_folder("run"), 2, 0, &err), err);
+    CHECK(file_is(step_path(2, "model.tinygpt"), 2) && file_is(step_path(4, "model.tinygpt"), 4));
+    CHECK(is_complete(3) && is_complete(1));
+    CHECK_OK(save(4), err);
+    CHECK(is_complete(4) && file_is(newest(), 4));
+    char aside[PATH];
+    snprintf(aside, sizeof aside, "%s.refused-1/manifest.json", step_path(4, ""));
+    CHECK_STR(text_of(aside), newer);
+    CHECK_INT(n_files(), 5 * 2 + 1);
+}
+
+/* What says so is the model: its manifest is of our version, or missing, as after a kill. */
+TEST(a_newer_programs_model_stays)
+{
+    static const char model[] = "TGPT\3\0\0\0\2\0\0\0{}\1\0\0\0";
+    char manifest[200];
+    int64_t swept = 0;
+    fresh_folder();
+    CHECK_OK(save(1), err);
+    CHECK_OK(save(2), err);
+    CHECK_OK(pt_fs_remove(newest(), &err), err);
+    put_bytes(step_path(1, "model.tinygpt"), model, sizeof model - 1);
+    CHECK(!pt_checkpoint_is_newer(in_folder("run"), 1)); /* it is not as its manifest says */
+    snprintf(manifest, sizeof manifest,
+             "{\"format\":\"posttrain-checkpoint\",\"version\":1,\"step\":1,\"files\":[{\"name\":"
+             "\"model.tinygpt\",\"bytes\":%d,\"crc32c\":\"%08x\"}]}",
+             (int)sizeof model - 1, pt_crc32c(0, model, sizeof model - 1));
+    put_text(step_path(1, "manifest.json"), manifest);
+    for (int i = 0; i < 2; i++) {
+        CHECK(pt_checkpoint_is_newer(in_folder("run"), 1));
+        CHECK_OK(pt_checkpoint_prune(in_folder("run"), 1, 0, &err), err);
+        CHECK_OK(pt_checkpoint_sweep(in_folder("run"), &swept, &err), err);
+        CHECK_INT(pt_fs_size(step_path(1, "model.tinygpt")), sizeof model - 1);
+        if (i == 0) CHECK_OK(pt_fs_remove(step_path(1, "manifest.json"), &err), err);
+    }
+    CHECK_INT(swept, 0);
+    CHECK_OK(save(1), err);
+    CHECK(is_complete(1));
+    char aside[PATH];
+    snprintf(aside, sizeof aside, "%s.refused-1/model.tinygpt", step_path(1, ""));
+    CHECK_INT(pt_fs_size(aside), sizeof model - 1);
 }
 
 /* Saves step nth + 1 with the nth call failing, for every nth of a save and a few more. Whatever a

@@ -6,7 +6,8 @@
 
 #include "base/json.h"
 
-#define PT_NOTE_MAX (64 << 20) /* bytes: a run.json tells of every shard of its corpus */
+#define PT_NOTE_MAX \
+    (64 << 20) /* bytes: a run.json of older versions tells of every shard of its corpus */
 
 typedef struct pt_note_kind {
     const char *

@@ -339,21 +339,22 @@ const char *pt_corpus_locate(const pt_corpus *c, int i, int64_t token, int64_t *
     return g[1].path;
 }
 
+/* How the stream is cut, in one hash: there may be thousands of shards. */
 static void write_shards(const pt_shard_folder *folder, pt_json_writer *w)
 {
+    pt_sha256 all;
+    uint8_t digest[32];
     char hex[65];
-    pt_json_begin_array(w, "shards");
-    for (int64_t i = 0; i < folder->n; i++) {
-        const pt_shard *shard = &folder->file[i].shard;
-        pt_json_begin_object(w, NULL);
-        pt_json_i64(w, "tokens", shard->n);
-        pt_format(hex, sizeof hex, "%08x", shard->body_crc32c);
-        pt_json_string(w, "crc32c", hex);
-        pt_hex(shard->sha256, sizeof shard->sha256, hex);
-        pt_json_string(w, "sha256", hex);
-        pt_json_end_object(w);
-    }
-    pt_json_end_array(w);
+    pt_sha256_init(&all);
+    for (int64_t i = 0; i < folder->n; i++)
+        pt_sha256_update(&all, folder->file[i].shard.sha256, sizeof folder->file[i].shard.sha256);
+    pt_sha256_final(&all, digest);
+    pt_hex(digest, sizeof digest, hex);
+    pt_json_begin_object(w, "shards");
+    pt_json_i64(w, "count", folder->n);
+    pt_json_i64(w, "bytes", folder->bytes);
+    pt_json_string(w, "sha256", hex);
+    pt_json_end_object(w);
 }
 
 void pt_corpus_write_json(const pt_corpus *c, const double *weight, pt_json_writer *w)

@@ -150,7 +150,7 @@ static pt_status plan_smaller(const search *f, pt_memory_way *way)
     return s;
 }
 
-void pt_memory_ways(pt_device *device, const pt_trainer_desc *desc, int64_t available,
+void pt_memory_ways(pt_device *device, const pt_trainer_desc *desc, int64_t available, bool begun,
                     pt_memory_way out[PT_MEMORY_WAYS], int *n)
 {
     const pt_train_options *o = &desc->options;
@@ -169,6 +169,7 @@ void pt_memory_ways(pt_device *device, const pt_trainer_desc *desc, int64_t avai
     for (int i = 0; i < PT_MEMORY_WAYS; i++) {
         pt_memory_way way = same;
         if (ways[i].together && *n) continue;
+        if (begun && (ways[i].smaller || ways[i].bf16)) continue;
         if (ways[i].block) way.recompute = PT_RECOMPUTE_BLOCK;
         if (ways[i].bf16) way.bf16 = true;
         bool smaller = ways[i].smaller && o->batch > 1;

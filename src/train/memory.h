@@ -43,8 +43,8 @@ typedef struct pt_memory_way {
 /* Plans the run anew with one change: the largest smaller batch that fits, recompute block, bf16. When none fits alone, all
  * of these together: first recompute and batch, then bf16 too. Only ways that fit are given; when there is none, one that
  * does not: the smallest of all. Ways that cannot be planned, as bf16 where the device lacks it, and the run as it is, are
- * left out: there may be none. */
-void pt_memory_ways(pt_device *device, const pt_trainer_desc *desc, int64_t available,
+ * left out: there may be none. A run that has begun keeps its batch and dtype, which leaves recompute. */
+void pt_memory_ways(pt_device *device, const pt_trainer_desc *desc, int64_t available, bool begun,
                     pt_memory_way out[PT_MEMORY_WAYS], int *n);
 
 #endif

@@ -135,7 +135,7 @@ TEST(what_fits_is_planned_not_guessed)
     pt_memory_way way[PT_MEMORY_WAYS];
     int n = 0, found = 0;
     for (int64_t available = bytes - 1; available > 0; available -= bytes / 23) {
-        pt_memory_ways(device, &desc, available, way, &n);
+        pt_memory_ways(device, &desc, available, false, way, &n);
         check_ways(device, &desc, way, n, available);
         if (!n || !way[0].fits) continue;
         found++;
@@ -157,17 +157,37 @@ TEST(when_nothing_fits_the_smallest_is_named)
     pt_trainer_desc desc = desc_of(1, 1); /* no smaller batch */
     pt_memory_way way[PT_MEMORY_WAYS];
     int n = 0;
-    pt_memory_ways(device, &desc, 1000, way, &n);
+    pt_memory_ways(device, &desc, 1000, false, way, &n);
     CHECK_INT(n, 1);
     CHECK(!way[0].fits && way[0].bytes < planned(device, &desc));
     check_ways(device, &desc, way, n, 1000);
     desc.options.recompute = PT_RECOMPUTE_BLOCK;
     desc.options.bf16 = true;
-    pt_memory_ways(device, &desc, 1000, way,
+    pt_memory_ways(device, &desc, 1000, false, way,
                    &n); /* all is done already: the run itself is no way */
     CHECK_INT(n, 0);
     desc.options.accum = 6;
-    pt_memory_ways(device, &desc, 1000, way, &n);
+    pt_memory_ways(device, &desc, 1000, false, way, &n);
+    CHECK_INT(n, 0);
+    pt_device_free(device);
+}
+
+/* Another batch or dtype would be another run. */
+TEST(a_run_that_has_begun_can_only_compute_more)
+{
+    pt_device *device = cpu();
+    pt_trainer_desc desc = desc_of(96, 3);
+    pt_memory_way way[PT_MEMORY_WAYS];
+    int n = 0;
+    for (int64_t available = planned(device, &desc) - 1; available > 0; available /= 4) {
+        pt_memory_ways(device, &desc, available, true, way, &n);
+        CHECK_INT(n, 1);
+        CHECK(way[0].batch == 96 && way[0].accum == 3 && !way[0].bf16);
+        CHECK_INT(way[0].recompute, PT_RECOMPUTE_BLOCK);
+        check_ways(device, &desc, way, n, available);
+    }
+    desc.options.recompute = PT_RECOMPUTE_BLOCK;
+    pt_memory_ways(device, &desc, 1000, true, way, &n);
     CHECK_INT(n, 0);
     pt_device_free(device);
 }
@@ -180,7 +200,7 @@ TEST(a_way_that_the_device_lacks_is_left_out)
     pt_memory_way way[PT_MEMORY_WAYS];
     int n = 0;
     CHECK_OK(pt_device_ref_new(&device, PT_F32, &err), err);
-    pt_memory_ways(device, &desc, planned(device, &desc) - 1, way, &n);
+    pt_memory_ways(device, &desc, planned(device, &desc) - 1, false, way, &n);
     CHECK_INT(n, 2);
     for (int i = 0; i < n; i++) CHECK(!way[i].bf16);
     CHECK_INT(way[0].batch, 32);

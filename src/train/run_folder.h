@@ -45,7 +45,8 @@ typedef struct pt_run_found {
 pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
                              pt_error *err);
 
-/* The step of the newest checkpoint, not proved to be good; 0: there is none. Needs no lock. */
+/* The step of the newest checkpoint that is not of a newer version, not proved to be good; 0: there is none. Needs no
+ * lock. */
 pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err);
 
 typedef struct pt_run_restored {
@@ -54,14 +55,16 @@ typedef struct pt_run_restored {
     int64_t n_refused;   /* newer ones that could not be used; the first few of them: */
     struct {
         int64_t step;
+        bool newer; /* of a newer program: it was left in place */
         char why[200];
     } refused[PT_RUN_REFUSED_SHOWN];
 } pt_run_restored;
 /* The trainer goes back to the newest checkpoint that is whole (pt_trainer_restore says when it may be asked
  * to). One that is damaged, lacks a part or is of a newer version is passed over, noted in the log as
- * `refused`, and set aside once an older one was good. Where all are refused it is an error with the
- * newest one's reason; but first RUN/model.tinygpt is tried, as where there is none: one that is there and cannot be used is
- * an error too, so a run only begins anew where nothing was saved. IO: one cannot be read, and may be whole. */
+ * `refused`, and set aside once an older one was good; but that of a newer version stays where it is. Where all are
+ * refused it is an error with the newest one's reason; but first RUN/model.tinygpt is tried, as where there is none: one
+ * that is there and cannot be used is an error too, so a run only begins anew where nothing was saved. IO: one cannot be
+ * read, and may be whole. */
 pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_restored *restored,
                                 pt_error *err);
 /* The log's line on it, after pt_run_folder_begin; then only as many checkpoints are kept as are wanted now. */

@@ -43,6 +43,8 @@ pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err)
 {
     pt_checkpoint_file file;
     pt_status s = pt_checkpoint_before(path, INT64_MAX, step, err);
+    while (s == PT_OK && *step >= 0 && pt_checkpoint_is_newer(path, *step))
+        s = pt_checkpoint_before(path, *step, step, err);
     if (s == PT_OK && *step < 0 && pt_checkpoint_open_published(&file, path, NULL) == PT_OK) {
         *step = pt_tinygpt_get(file.file)->step;
         pt_checkpoint_close(&file);
@@ -69,6 +71,7 @@ static pt_status note_refused(pt_run_folder *run, int64_t step, const pt_error *
     int64_t n = r->n_refused++;
     if (n < PT_RUN_REFUSED_SHOWN) {
         r->refused[n].step = step;
+        r->refused[n].newer = why->status == PT_UNSUPPORTED;
         pt_format(r->refused[n].why, sizeof r->refused[n].why, "%s", why->message);
     }
     pt_json_writer w = pt_run_begin_line(run, "refused");
@@ -77,13 +80,15 @@ static pt_status note_refused(pt_run_folder *run, int64_t step, const pt_error *
     return pt_run_end_line(run, &w, err);
 }
 
-/* Only once a good one is found: else the next attempt would find nothing and begin anew. */
-static pt_status set_aside_after(pt_run_folder *run, int64_t step, pt_error *err)
+/* Only once a good one is found: else the next attempt would find nothing and begin anew. Those of a newer program
+ * keep their names, for that program, unless what led to them is undone (`all`). */
+static pt_status set_aside_after(pt_run_folder *run, int64_t step, bool all, pt_error *err)
 {
-    for (int64_t newer = INT64_MAX;;) {
-        pt_status s = pt_checkpoint_before(run->path, newer, &newer, err);
-        if (s || newer <= step) return s;
-        s = pt_checkpoint_set_aside(run->path, newer, err);
+    for (int64_t later = INT64_MAX;;) {
+        pt_status s = pt_checkpoint_before(run->path, later, &later, err);
+        if (s || later <= step) return s;
+        if (!all && pt_checkpoint_is_newer(run->path, later)) continue;
+        s = pt_checkpoint_set_aside(run->path, later, err);
         if (s) return s;
     }
 }
@@ -120,7 +125,7 @@ static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_r
     r->from_published = true;
     recall_best(run, r->step);
     run->saved_step = -1; /* its step has no checkpoint */
-    return r->n_refused ? set_aside_after(run, -1, err) : PT_OK;
+    return r->n_refused ? set_aside_after(run, -1, false, err) : PT_OK;
 }
 
 /* The newest checkpoint before `below` whose step is a multiple of `every`, -1 if there is none. */
@@ -147,7 +152,7 @@ static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t
         if (s == PT_OK) {
             r->step = step;
             recall_best(run, step);
-            s = set_aside_after(run, step, err);
+            s = set_aside_after(run, step, below < INT64_MAX, err);
             return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
         if (s == PT_IO) /* it may be whole: whoever may read it is to decide */

@@ -327,6 +327,34 @@ TEST(a_resumed_run_leaves_out_the_step_of_its_rollback)
     close_run(&rest);
 }
 
+/* What was not finite the first time and spikes the second is left out, and costs no second rollback; what spikes
+ * first cannot be left out when it is not finite then, so it costs one more. */
+TEST(a_step_that_goes_bad_in_two_ways_is_left_out_once_it_can_be)
+{
+    for (int64_t bad_pass = 0; bad_pass < 2; bad_pass++) {
+        outcome o;
+        pt_train_options options = options_of(PT_SPIKE_ROLLBACK, STEPS, 1);
+        options.save_every = 30;
+        CHECK_OK(start_run(&o, "cpu", &options), err);
+        o.harm = (float)PT_NAN;
+        pt_status s = PT_PENDING;
+        while (s == PT_PENDING) {
+            if (o.rollbacks == bad_pass && o.steps == SPIKE - 5) o.harm_after = SPIKE - 1;
+            s = pt_trainer_poll(o.trainer, &err);
+        }
+        CHECK_OK(s, err);
+        CHECK_INT(o.steps, STEPS);
+        CHECK_INT(o.rollbacks, 1 + bad_pass);
+        CHECK_INT(o.from, SPIKE);
+        CHECK_INT(o.n_spikes, 2 + bad_pass);
+        CHECK_INT(o.spike.did, PT_SPIKE_SKIP);
+        CHECK_CLOSE(o.lr_scale, bad_pass ? 0.25 : 0.5, 0);
+        CHECK(strstr(o.file.data + 12,
+                     bad_pass ? "\"rolledBackFrom\":[100,100]" : "\"rolledBackFrom\":[100]"));
+        close_run(&o);
+    }
+}
+
 /* A step that is not finite each time it is done again: three times, then the run ends. */
 TEST(rollback_goes_back_three_times_and_then_stops)
 {
