@@ -123,26 +123,6 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
     return print_help(verb, line, err);
 }
 
-/* ---- devices ---- */
-
-pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err)
-{
-    *out = NULL;
-    if (choice->threads < 0 || choice->threads > 1024)
-        return pt_fail(err, PT_BAD_INPUT, "--threads is %lld, it must be 0 to 1024",
-                       (long long)choice->threads);
-    if (strcmp(choice->device, "ref") == 0) return pt_device_ref_new(out, PT_F32, err);
-    if (strcmp(choice->device, "cpu") != 0)
-        return pt_words_check("--device", PT_DEVICE_NAMES, choice->device, err);
-    pt_cpu_options options = {.threads = (int)choice->threads, .isa = choice->isa};
-    return pt_device_cpu_new(out, &options, err);
-}
-
-pt_pool *pt_device_pool(pt_device *device)
-{
-    return strcmp(device->name, "cpu") == 0 ? pt_device_cpu_pool(device) : NULL;
-}
-
 /* ---- models from files ---- */
 
 pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err)

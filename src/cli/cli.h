@@ -62,12 +62,6 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
 
 /* ---- devices ---- */
 
-typedef struct pt_device_choice {
-    const char *device; /* one of PT_DEVICE_NAMES */
-    const char *isa;    /* NULL = the best */
-    int64_t threads;    /* 0 = every processor */
-} pt_device_choice;
-#define PT_DEVICE_NAMES "cpu|ref"
 /* The three options of every verb that computes. */
 #define PT_DEVICE_OPTIONS(choice)                                                               \
     {"device", PT_OPTION_TEXT, &(choice)->device, PT_DEVICE_NAMES, "ref is plain and slow",     \
@@ -78,9 +72,6 @@ typedef struct pt_device_choice {
         "isa", PT_OPTION_TEXT, &(choice)->isa, "ISA", "instruction set: see posttrain devices", \
             "the best", false                                                                   \
     }
-pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err);
-/* Its thread pool, NULL for ref. */
-pt_pool *pt_device_pool(pt_device *device);
 
 /* ---- models from files ---- */
 

@@ -146,10 +146,10 @@ static pt_status choose_device(const pt_train_arguments *a, pt_device **out, pt_
     bool cpu = strcmp(choice.device, "cpu") == 0;
     if (cpu && !choice.isa && began) {
         choice.isa = began;
-        if (pt_choose_device(&choice, out, NULL) == PT_OK) return PT_OK;
+        if (pt_device_choose(&choice, out, NULL) == PT_OK) return PT_OK;
         choice.isa = NULL;
     }
-    pt_status s = pt_choose_device(&choice, out, err);
+    pt_status s = pt_device_choose(&choice, out, err);
     if (s == PT_OK && cpu && began && strcmp(began, (*out)->detail) != 0)
         pt_say("posttrain: the run began with --isa %s and goes on with %s: close to what it would "
                "have been, but not bit for bit\n",
