@@ -75,22 +75,6 @@ int pt_stderr_columns(void)
 
 bool pt_stdout_is_terminal(void) { return isatty(STDOUT_FILENO) != 0; }
 
-void pt_put_safely(pt_strbuf *to, const char *bytes, size_t n, const char *indent)
-{
-    size_t whole = pt_utf8_complete(bytes, n);
-    bool valid = pt_utf8_valid(bytes, whole);
-    if (!valid) whole = n;
-    for (size_t i = 0; i < whole; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        bool c1 = valid && c == 0xC2 && i + 1 < whole && (unsigned char)bytes[i + 1] < 0xA0;
-        if (c == '\n') pt_strbuf_printf(to, "\n%s", indent);
-        else if (c < 32 || c == 127 || c1) pt_strbuf_puts(to, "·");
-        else if (c >= 128 && !valid) pt_strbuf_puts(to, "?");
-        else pt_strbuf_putc(to, (char)c);
-        i += c1;
-    }
-}
-
 static void put_help(const pt_verb *verb, const pt_command_line *line, pt_strbuf *text)
 {
     pt_strbuf_printf(text, "%s\n\nusage: %s\n", verb->summary, verb->usage);

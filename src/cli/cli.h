@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/human.h"
+#include "base/safe_text.h"
 #include "cli/options.h"
 #include "io/tinygpt.h"
 #include "model/model.h"
@@ -52,9 +53,6 @@ void pt_say_strbuf(const pt_strbuf *text); /* of any length */
 bool pt_stderr_is_terminal(void);          /* one that can rewrite a line */
 int pt_stderr_columns(void);
 bool pt_stdout_is_terminal(void);
-/* Text that may hold any byte, for a terminal: control characters, also the two-byte ones, become a dot
- * and what is no UTF-8 '?', so that a sample cannot drive it. Lines after the first begin with `indent`. */
-void pt_put_safely(pt_strbuf *to, const char *bytes, size_t n, const char *indent);
 
 /* Parses; on --help prints the page and sets *done. */
 pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, char **argv,

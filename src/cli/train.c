@@ -256,11 +256,10 @@ static pt_status begin_run(train_verb *v, const char *command, pt_error *err)
 static void say_refused(const pt_run_restored *r)
 {
     for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++) {
-        pt_strbuf why = {0};
-        pt_put_safely(&why, r->refused[i].why, strlen(r->refused[i].why), "");
+        char why[3 * sizeof r->refused[i].why];
+        pt_safe_line(why, sizeof why, r->refused[i].why, strlen(r->refused[i].why));
         pt_say("posttrain: checkpoint of step %lld cannot be used: %s\n",
-               (long long)r->refused[i].step, why.failed ? "?" : why.data);
-        pt_strbuf_deinit(&why);
+               (long long)r->refused[i].step, why);
     }
 }
 
