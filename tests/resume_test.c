@@ -318,7 +318,7 @@ TEST(a_dry_run_of_a_run_that_goes_on_tells_of_the_steps_left)
     make_run("constant");
     result *r = RUN("train", "--resume", kept("run"), "--steps", "25", "--dry-run");
     CHECK_INT(r->code, 0);
-    CHECK(strstr(r->out, " for 15 steps after step 10: "));
+    CHECK(strstr(r->out, "\n  15 steps after step 10 "));
     r = RUN("train", "--resume", kept("run"), "--dry-run", "--json");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->out, "\"time\":{\"steps\":0,\"seconds\":0,"));
@@ -389,7 +389,7 @@ TEST(a_run_without_its_checkpoints_goes_on_from_its_model)
     make_run("constant");
     CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
     result *r = RUN("train", "--resume", kept("run"), "--steps", "15", "--dry-run");
-    CHECK(strstr(r->out, " for 5 steps after step 10: "));
+    CHECK(strstr(r->out, "\n  5 steps after step 10 "));
     r = RUN("train", "--resume", kept("run"), "--steps", "15");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "model.tinygpt is whole") && strstr(r->error, "going on after step 10"));

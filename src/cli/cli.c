@@ -67,13 +67,17 @@ bool pt_stderr_is_terminal(void)
     return isatty(STDERR_FILENO) != 0 && !(term && strcmp(term, "dumb") == 0);
 }
 
-int pt_stderr_columns(void)
+static int columns_of(int fd)
 {
     struct winsize size = {0};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+int pt_stderr_columns(void) { return columns_of(STDERR_FILENO); }
+
 bool pt_stdout_is_terminal(void) { return isatty(STDOUT_FILENO) != 0; }
+
+int pt_stdout_columns(void) { return pt_stdout_is_terminal() ? columns_of(STDOUT_FILENO) : 0; }
 
 static void put_help(const pt_verb *verb, const pt_command_line *line, pt_strbuf *text)
 {
@@ -102,9 +106,12 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
     *done = false;
     line->verb = verb->name;
     pt_status s = pt_options_parse(line, argc, argv, err);
-    if (s || !line->help) return s;
-    *done = true;
-    return print_help(verb, line, err);
+    if (s) return s;
+    *done = line->help != PT_HELP_NONE;
+    if (*done) return print_help(verb, line, err);
+    if (line->missing && line->n_positional < 1)
+        return pt_fail(err, PT_BAD_INPUT, "%s", line->missing);
+    return PT_OK;
 }
 
 /* ---- models from files ---- */
