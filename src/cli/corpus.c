@@ -57,6 +57,12 @@ pt_status pt_corpus_choice_separator(const pt_corpus_choice *c, pt_separator *ou
     return c->separator ? pt_separator_parse(out, c->separator, err) : PT_OK;
 }
 
+void pt_corpus_choice_take(pt_corpus_choice *c, const pt_command_line *line)
+{
+    c->paths.n = line->n_positional;
+    memcpy(c->paths.word, line->positional, sizeof line->positional);
+}
+
 pt_status pt_corpus_choice_check(const pt_corpus_choice *c, pt_error *err)
 {
     if (c->paths.n > 0) return PT_OK;

@@ -29,6 +29,8 @@ typedef struct pt_corpus_choice {
             "\\n\\n", false                                                                       \
     }
 
+/* The words of the command line are the paths. */
+void pt_corpus_choice_take(pt_corpus_choice *choice, const pt_command_line *line);
 /* Whether any path was given. */
 pt_status pt_corpus_choice_check(const pt_corpus_choice *choice, pt_error *err);
 /* Two --mix that draw alike: "7,3" is ".7,.3". */

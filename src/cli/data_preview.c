@@ -174,23 +174,21 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         {"seed", PT_OPTION_SEED, &p.seed, "K", "of the run", NULL, false},
         PT_SEPARATOR_OPTION(&p.from),
         {"mix", PT_OPTION_TEXT, &p.from.mix, "W,W", "weights: mix the sources", "join", false},
-        {"json", PT_OPTION_SWITCH, &p.json, NULL, "one JSON object on stdout", NULL, false},
+        PT_JSON_OPTION(&p.json),
     };
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
-                            .most_positional = PT_WORDS_MAX};
+                            .most_positional = PT_WORDS_MAX,
+                            .missing = "which data? give what train takes as --corpus"};
     bool done = false;
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    if (line.n_positional < 1)
-        return pt_fail(err, PT_BAD_INPUT, "which data? give what train takes as --corpus");
     if (p.ctx < 1 || p.ctx > CTX_MAX)
         return pt_fail(err, PT_BAD_INPUT, "--ctx is %lld, it must be 1 to %d", (long long)p.ctx,
                        CTX_MAX);
     if (p.n < 0 || p.n > 1000)
         return pt_fail(err, PT_BAD_INPUT, "--n is %lld, it must be 0 to 1000", (long long)p.n);
-    p.from.paths.n = line.n_positional;
-    memcpy(p.from.paths.word, line.positional, sizeof line.positional);
+    pt_corpus_choice_take(&p.from, &line);
     s = show(&p, err);
     pt_corpus_choice_close(&p.from);
     return s;

@@ -42,7 +42,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     bool json = false, done = false;
     pt_option options[] = {
-        {"json", PT_OPTION_SWITCH, &json, NULL, "one JSON object on stdout", NULL, false},
+        PT_JSON_OPTION(&json),
     };
     pt_command_line line = {.options = options, .n_options = 1};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
