@@ -377,11 +377,25 @@ TEST(a_job_that_is_done_catches_no_signals)
     CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGTERM : WEXITSTATUS(status) == 143);
 }
 
+TEST(what_is_held_out_of_joined_texts_is_said)
+{
+    make_texts();
+    put_text(in_folder("one.txt"), "12345678901234567890123456789012345678901234567890");
+    put_text(in_folder("two.txt"), "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij");
+    CHECK_INT(RUN("data", "preview", at("one.txt"), at("two.txt"), "--ctx", "4", "--n", "0"), 0);
+    char want[700];
+    snprintf(want, sizeof want, "joined: 102 bytes, the last tenth held out: %s from byte 39 on\n",
+             at("two.txt"));
+    CHECK(strstr(error, want));
+    CHECK_INT(RUN("data", "preview", at("two.txt"), "--ctx", "4", "--n", "0"), 0);
+    CHECK(strstr(error, "two.txt: 50 bytes, the last tenth held out\n"));
+}
+
 TEST(previews_show_what_a_run_will_see)
 {
     make_texts();
     CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "5000", "--n", "1"), 0);
-    CHECK(strstr(out, "tokens       6,004, of them 6,004 to train and 0 to validate"));
+    CHECK(strstr(out, "tokens         6,004\n  to train     6,004\n  to validate      0\n"));
     CHECK(strstr(out, "⟨\\n\\n⟩"));
     CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "64", "--n", "3", "--json"), 0);
     pt_arena arena = {0};

@@ -75,6 +75,8 @@ static int columns_of(int fd)
 
 int pt_stderr_columns(void) { return columns_of(STDERR_FILENO); }
 
+bool pt_stdin_is_terminal(void) { return isatty(STDIN_FILENO) != 0; }
+
 bool pt_stdout_is_terminal(void) { return isatty(STDOUT_FILENO) != 0; }
 
 int pt_stdout_columns(void) { return pt_stdout_is_terminal() ? columns_of(STDOUT_FILENO) : 0; }

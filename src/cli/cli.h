@@ -53,6 +53,7 @@ void pt_say_strbuf(const pt_strbuf *text); /* of any length */
 bool pt_stderr_is_terminal(void);          /* one that can rewrite a line */
 int pt_stderr_columns(void);
 bool pt_stdout_is_terminal(void);
+bool pt_stdin_is_terminal(void);
 int pt_stdout_columns(void); /* 0 when it is no terminal: lines of any length */
 
 /* Parses; on --help prints the page and sets *done. BAD_INPUT with line->missing when a word is needed and not given. */

@@ -42,8 +42,8 @@ void pt_corpus_choice_close(pt_corpus_choice *choice); /* a zeroed one is fine *
 /* The separator that was asked for. */
 pt_status pt_corpus_choice_separator(const pt_corpus_choice *choice, pt_separator *out,
                                      pt_error *err);
-/* One line per source, to stderr; held_out: a part of it validates. */
-void pt_corpus_choice_say(const pt_corpus_choice *choice, bool held_out);
+/* One line per source, to stderr, and where what validates begins. */
+void pt_corpus_choice_say(const pt_corpus_choice *choice, const pt_mixture *held_out);
 
 /* Tells on stderr what was left out: the first few, and at the end how many more. */
 typedef struct pt_skip_report {
