@@ -30,7 +30,7 @@ static void write_text(pt_strbuf *text)
 {
     char memory[32];
     const char *best = "";
-    pt_strbuf_printf(text, "cpu    %d processors, %s of memory; instruction sets:",
+    pt_strbuf_printf(text, "cpu    %d processors, %s of memory\n       instruction sets:",
                      pt_platform_cpu_count(), pt_megabytes(pt_platform_memory_bytes(), memory));
     for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++)
         pt_strbuf_printf(text, " %s", best = *isa);

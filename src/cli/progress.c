@@ -24,13 +24,13 @@ pt_progress pt_progress_begin(const pt_train_options *o, bool quiet)
 
 void pt_progress_end(pt_progress *p) { pt_live_line_keep(&p->line); }
 
-/* On a terminal as much as fits; in a file everything, in words. */
+/* On a terminal as much as fits; in a file everything, in words. What is not known yet is left out. */
 static void step_line(const pt_progress *p, const pt_step_report *r, double tokens_per_second,
                       char *out, size_t cap)
 {
     static const char *const arrows[] = {" →", " ↓", " ↑"}, *const words[] = {" flat", " falling",
                                                                               " rising"};
-    char step[48], loss[48], trend[48], rate[48], left[48], range[48] = "", memory[48];
+    char step[48], loss[48], trend[48], rate[48] = "", left[48] = "", range[48] = "", memory[48];
     char number[32];
     bool t = p->line.terminal;
     pt_pace_left rest = pt_pace_rest(&p->pace, p->steps - r->step);
@@ -38,10 +38,10 @@ static void step_line(const pt_progress *p, const pt_step_report *r, double toke
               (long long)p->steps);
     pt_format(loss, sizeof loss, "loss %.4f", r->loss);
     pt_format(trend, sizeof trend, "trend %.4f", p->pace.fast);
-    pt_format(rate, sizeof rate, "%s tok/s",
-              tokens_per_second > 0 ? pt_rate(tokens_per_second, number) : "?");
+    if (tokens_per_second > 0)
+        pt_format(rate, sizeof rate, "%s tok/s", pt_rate(tokens_per_second, number));
     double above = rest.high - rest.seconds, below = rest.seconds - rest.low;
-    pt_format(left, sizeof left, "ETA %s", rest.known ? pt_duration(rest.seconds, number) : "?");
+    if (rest.known) pt_format(left, sizeof left, "ETA %s", pt_duration(rest.seconds, number));
     pt_duration(above > below ? above : below, number);
     if (rest.known && strcmp(number, "0s") != 0)
         pt_format(range, sizeof range, "%s%s", t ? "±" : " give or take ", number);

@@ -300,7 +300,8 @@ const pt_verb pt_verb_runs = {
     .details =
         "Looks in the folder runs, or here when there is none, three levels deep. What was read "
         "is\n"
-        "remembered in $XDG_DATA_HOME/posttrain/runs.db where SQLite is installed.\n\n"
+        "remembered in $XDG_DATA_HOME/posttrain/runs.db where SQLite is installed. On a terminal\n"
+        "columns that do not fit are left out; a file and --json get all.\n\n"
         "Examples:\n  posttrain runs --sort val\n  posttrain runs compare runs/first runs/second\n",
     .run = run,
 };
