@@ -96,17 +96,19 @@ TEST(a_text_that_is_not_here_is_said_and_may_be_given)
 /* Standard input cannot be read a second time. */
 TEST(a_text_from_standard_input_is_asked_for_again)
 {
-    char line[1400];
     fresh_folder();
-    snprintf(line, sizeof line,
-             "'%s' train --corpus - --preset tiny --steps 2 --batch 2 --out '%s' --quiet < '%s'",
-             program, kept("run"), text_file());
-    CHECK_INT(system(line), 0);
+    const char *text = text_file(), *run = kept("run");
+    program_input = text;
+    CHECK_INT(RUN("train", "--corpus", "-", "--preset", "tiny", "--steps", "2", "--batch", "2",
+                  "--out", run, "--quiet")
+                  ->code,
+              0);
+    program_input = "/dev/null";
     result *r = RUN("train", "--resume", kept("run"), "--steps", "3", "--quiet");
     check_refused(r, 2, "standard input, which is empty now: pipe it in again");
-    snprintf(line, sizeof line, "'%s' train --resume '%s' --steps 3 --quiet < '%s'", program,
-             kept("run"), text_file());
-    CHECK_INT(system(line), 0);
+    program_input = text;
+    CHECK_INT(RUN("train", "--resume", run, "--steps", "3", "--quiet")->code, 0);
+    program_input = "/dev/null";
     CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "4", "--corpus", text_file())->code,
               0);
 }

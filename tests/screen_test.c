@@ -157,13 +157,15 @@ TEST(training_and_what_is_around_it_fit)
 /* A run from standard input that is gone on with by hand must not wait for somebody to type the text. */
 TEST(a_text_is_not_waited_for_on_a_terminal)
 {
-    char line[1400];
     fresh_folder();
-    snprintf(line, sizeof line,
-             "'%s' train --corpus - --preset tiny --steps 2 --batch 2 --out '%s' --quiet < '%s'",
-             program, kept("run"), text_file());
-    CHECK_INT(system(line), 0);
-    CHECK_INT(SHOW("train", "--resume", kept("run"), "--steps", "3"), 2);
+    const char *run = kept("run");
+    program_input = text_file();
+    CHECK_INT(RUN("train", "--corpus", "-", "--preset", "tiny", "--steps", "2", "--batch", "2",
+                  "--out", run, "--quiet")
+                  ->code,
+              0);
+    program_input = "/dev/null";
+    CHECK_INT(SHOW("train", "--resume", run, "--steps", "3"), 2);
     CHECK(strstr(screen, "from standard input: pipe it in again, or give it with --corpus FILE"));
 }
 
