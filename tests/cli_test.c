@@ -354,7 +354,7 @@ TEST(bad_words)
     check_refused(RUN("eval", "--corpus", "x"), 2, "which model");
     check_refused(TRAIN("--d-mlp", "300000", "--out", kept("r")), 2,
                   "262144"); /* before training */
-    check_refused(RUN("a\nb\033[31m"), 2, "unknown verb 'a?b?[31m'");
+    check_refused(RUN("a\nb\033[31m"), 2, "unknown verb 'a·b·[31m'");
     CHECK_INT(RUN("help", "train")->code, 0);
     CHECK(strstr(RUN("help", "data", "get")->out, "usage: posttrain data get NAME"));
     CHECK_INT(RUN("train", "--help-all")->code, 0);

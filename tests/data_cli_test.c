@@ -1,66 +1,8 @@
 /* Training data on the command line: several sources, shards, mixing, previews, fetching. A source is
  * another one's equal when a run on it has the same losses.
  * SPDX-License-Identifier: MIT */
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
-
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/test_folder.h"
-
-static const char *program = "build/posttrain";
-static const char *input = "/dev/null";
-static char out[1 << 18], error[8192];
-
-static void read_whole(const char *path, char *to, size_t cap)
-{
-    FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(to, 1, cap - 1, f) : 0;
-    if (f) fclose(f);
-    to[n] = 0;
-}
-
-static pid_t start(const char *const *words)
-{
-    const char *argv[40] = {program};
-    char paths[2][512];
-    snprintf(paths[0], sizeof paths[0], "%s", in_folder("stdout"));
-    snprintf(paths[1], sizeof paths[1], "%s", in_folder("stderr"));
-    for (int i = 0; words[i]; i++) argv[i + 1] = words[i];
-    pid_t pid = fork();
-    if (pid) return pid;
-    dup2(open(input, O_RDONLY), 0);
-    dup2(open(paths[0], O_WRONLY | O_CREAT | O_TRUNC, 0644), 1);
-    dup2(open(paths[1], O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
-    union {
-        const char **in;
-        char **out;
-    } cast = {argv};
-    execv(program, cast.out);
-    _exit(127);
-}
-
-/* The exit code, 1000 + signal; its output is in `out` and `error`. */
-static int wait_for(pid_t pid)
-{
-    int status = 0;
-    CHECK(waitpid(pid, &status, 0) == pid);
-    read_whole(in_folder("stdout"), out, sizeof out);
-    read_whole(in_folder("stderr"), error, sizeof error);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-#define RUN(...) wait_for(start((const char *const[]){__VA_ARGS__, NULL}))
-
-static void check_refused(int got, int code, const char *words)
-{
-    if (got != code || !strstr(error, words)) printf("exit %d: %s", got, error);
-    CHECK_INT(got, code);
-    CHECK(strstr(error, words) != NULL);
-    const char *last = strstr(error, "posttrain: ");
-    CHECK(last && strchr(last, '\n') == last + strlen(last) - 1);
-}
+#include "program.h"
 
 /* The path of `name` in the test's folder, kept. */
 static const char *at(const char *name)
@@ -133,8 +75,8 @@ static const char *losses_of(const char *run)
 #define CHECK_SAME(...)                                                       \
     do {                                                                      \
         pt_fs_remove(in_folder("run"), NULL);                                 \
-        int code = TRAIN(at("run"), __VA_ARGS__);                             \
-        if (code) printf("%s", error);                                        \
+        int code = TRAIN(at("run"), __VA_ARGS__)->code;                       \
+        if (code) printf("%s", program_result.error);                         \
         CHECK_INT(code, 0);                                                   \
         CHECK_STR(losses_of(in_folder("run")), losses_of(in_folder("want"))); \
     } while (0)
@@ -142,28 +84,29 @@ static const char *losses_of(const char *run)
 TEST(every_way_to_give_a_text_is_the_same_run)
 {
     make_texts();
-    CHECK_INT(TRAIN(at("want"), "--corpus", at("joined")), 0);
+    CHECK_INT(TRAIN(at("want"), "--corpus", at("joined"))->code, 0);
     CHECK(strlen(losses_of(in_folder("want"))) > 200);
     CHECK_SAME("--corpus", at("d"));
     CHECK_SAME("--corpus", at("d/a.txt"), "--corpus", at("d/m"), "--corpus", at("d/z.txt"));
-    input = at("joined");
+    program_input = at("joined");
     CHECK_SAME("--corpus", "-");
-    input = "/dev/null";
+    program_input = "/dev/null";
     char config[2048];
     snprintf(config, sizeof config, "{\"corpus\": [\"%s\", \"%s\", \"%s\"]}", at("d/a.txt"),
              at("d/m"), at("d/z.txt"));
     put_text(in_folder("config.json"), config);
     CHECK_SAME("--config", at("config.json"));
-    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s1")), 0);
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s1"))->code, 0);
     CHECK_INT(RUN("data", "shard", at("d/a.txt"), at("d/m"), at("d/z.txt"), "--out", at("s2"),
-                  "--shard-size", "100"),
+                  "--shard-size", "100")
+                  ->code,
               0);
     CHECK_SAME("--corpus", at("s1"));
     CHECK_SAME("--corpus", at("s2"), "--threads", "1");
     CHECK_SAME("--corpus", at("s2"), "--threads", "3");
     CHECK_SAME("--corpus", at("s1"), "--mix", "1"); /* a mix of one is the one */
     /* And another separator is another text. */
-    CHECK_INT(TRAIN(at("other"), "--corpus", at("d"), "--separator", "\\0"), 0);
+    CHECK_INT(TRAIN(at("other"), "--corpus", at("d"), "--separator", "\\0")->code, 0);
     CHECK(strcmp(losses_of(in_folder("other")), losses_of(in_folder("want"))) != 0);
 }
 
@@ -219,8 +162,9 @@ TEST(run_json_tells_the_sources)
     char text[16384], path[600];
     pt_arena arena = {0};
     const pt_json *json = NULL;
-    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "3k"), 0);
-    CHECK_INT(TRAIN(at("run"), "--corpus", at("s"), "--corpus", at("joined"), "--mix", "3,1"), 0);
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "3k")->code, 0);
+    CHECK_INT(TRAIN(at("run"), "--corpus", at("s"), "--corpus", at("joined"), "--mix", "3,1")->code,
+              0);
     snprintf(path, sizeof path, "%s/run.json", in_folder("run"));
     read_whole(path, text, sizeof text);
     CHECK_INT(pt_json_parse(text, strlen(text), &arena, &json, NULL), PT_OK);
@@ -245,12 +189,13 @@ TEST(eval_takes_the_same_sources)
 {
     make_texts();
     static char want[64];
-    CHECK_INT(TRAIN(at("run"), "--corpus", at("joined")), 0);
-    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "100"), 0);
+    CHECK_INT(TRAIN(at("run"), "--corpus", at("joined"))->code, 0);
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "100")->code, 0);
     const char *const sources[] = {"joined", "d", "s"};
     for (int i = 0; i < 3; i++) {
-        CHECK_INT(RUN("eval", at("run/model.tinygpt"), "--corpus", at(sources[i]), "--json"), 0);
-        char *loss = strstr(out, "\"loss\":");
+        CHECK_INT(RUN("eval", at("run/model.tinygpt"), "--corpus", at(sources[i]), "--json")->code,
+                  0);
+        char *loss = strstr(program_result.out, "\"loss\":");
         CHECK(loss != NULL);
         *strchr(loss, ',') = 0;
         if (i == 0) snprintf(want, sizeof want, "%s", loss);
@@ -262,13 +207,16 @@ TEST(a_mix_is_repeatable_and_depends_on_its_weights)
 {
     make_texts();
     write_text(in_folder("noise"), 123456, 4000, false);
-    CHECK_INT(TRAIN(at("a"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".7,.3"),
-              0);
+    CHECK_INT(
+        TRAIN(at("a"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".7,.3")->code,
+        0);
     CHECK_INT(TRAIN(at("b"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", "7,3",
-                    "--threads", "1"),
+                    "--threads", "1")
+                  ->code,
               0);
-    CHECK_INT(TRAIN(at("c"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".3,.7"),
-              0);
+    CHECK_INT(
+        TRAIN(at("c"), "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".3,.7")->code,
+        0);
     CHECK_STR(losses_of(in_folder("a")), losses_of(in_folder("b")));
     CHECK(strcmp(losses_of(in_folder("a")), losses_of(in_folder("c"))) != 0);
     CHECK(strstr(losses_of(in_folder("a")), "val_loss"));
@@ -279,8 +227,9 @@ TEST(the_same_mix_in_other_words_goes_on)
     make_texts();
     write_text(in_folder("noise"), 123456, 4000, false);
     const char *run = at("run");
-    CHECK_INT(TRAIN(run, "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".7,.3"), 0);
-    CHECK_INT(RUN("train", "--resume", run, "--mix", "7,3.0", "--quiet"), 0);
+    CHECK_INT(TRAIN(run, "--corpus", at("joined"), "--corpus", at("noise"), "--mix", ".7,.3")->code,
+              0);
+    CHECK_INT(RUN("train", "--resume", run, "--mix", "7,3.0", "--quiet")->code, 0);
     check_refused(RUN("train", "--resume", run, "--mix", "3,7"), 2, "the run's is '7,3.0'");
     check_refused(RUN("train", "--resume", run, "--mix", "7"), 2, "the run's is '7,3.0'");
     check_refused(RUN("train", "--resume", run, "--mix", "7,"), 2, "the run's is '7,3.0'");
@@ -317,11 +266,13 @@ TEST(sharding_says_exactly_what_it_did)
     put_text(in_folder("d/nothing"), "");
     read_whole(in_folder("joined"), text, sizeof text);
     pt_sha256_hex(text, 6004, hex);
-    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "1k", "--json"), 0);
-    CHECK(strstr(error, "d/nothing (it is empty)"));
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "1k", "--json")->code,
+              0);
+    CHECK(strstr(program_result.error, "d/nothing (it is empty)"));
     pt_arena arena = {0};
     const pt_json *json = NULL;
-    CHECK_INT(pt_json_parse(out, strlen(out), &arena, &json, NULL), PT_OK);
+    CHECK_INT(pt_json_parse(program_result.out, strlen(program_result.out), &arena, &json, NULL),
+              PT_OK);
     static const struct {
         const char *key;
         int64_t value;
@@ -334,12 +285,13 @@ TEST(sharding_says_exactly_what_it_did)
     }
     CHECK_STR(pt_json_get_string(json, "sha256"), hex);
     pt_arena_deinit(&arena);
-    CHECK_INT(RUN("data", "verify", at("s")), 0);
-    CHECK(strstr(out, "whole; 6,004 tokens") && strstr(out, hex));
-    input = at("joined");
-    CHECK_INT(RUN("data", "shard", "-", "--out", at("p")), 0);
-    input = "/dev/null";
-    CHECK(strstr(out, "6,004 bytes in 1 document, 6,004 tokens in 1 shard\n") && strstr(out, hex));
+    CHECK_INT(RUN("data", "verify", at("s"))->code, 0);
+    CHECK(strstr(program_result.out, "whole; 6,004 tokens") && strstr(program_result.out, hex));
+    program_input = at("joined");
+    CHECK_INT(RUN("data", "shard", "-", "--out", at("p"))->code, 0);
+    program_input = "/dev/null";
+    CHECK(strstr(program_result.out, "6,004 bytes in 1 document, 6,004 tokens in 1 shard\n") &&
+          strstr(program_result.out, hex));
     check_refused(RUN("data", "shard", at("d"), "--out", at("s")), 8, "not empty");
     check_refused(RUN("data", "shard", at("s"), "--out", at("t")), 2, "shards already");
     check_refused(RUN("data", "shard", at("d"), "--out", at("t"), "--shard-size", "0"), 2,
@@ -354,7 +306,7 @@ TEST(sharding_says_exactly_what_it_did)
 TEST(damaged_shards_are_named)
 {
     make_texts();
-    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "3k"), 0);
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"), "--shard-size", "3k")->code, 0);
     FILE *f = fopen(in_folder("s/shard-00001.bin"), "r+b");
     fseek(f, 500, SEEK_SET), fputc('!', f), fclose(f);
     check_refused(RUN("data", "verify", at("s")), 5, "shard-00001.bin: the checksum of its tokens");
@@ -378,7 +330,7 @@ TEST(sharding_that_is_stopped_leaves_nothing)
 {
     fresh_folder();
     int temporary = 0;
-    input = "/dev/zero";
+    program_input = "/dev/zero";
     pid_t pid = start(
         (const char *const[]){"data", "shard", "-", "--out", at("s"), "--shard-size", "1m", NULL});
     for (int i = 0; i < 2000 && !temporary; i++) { /* until it has begun */
@@ -387,9 +339,9 @@ TEST(sharding_that_is_stopped_leaves_nothing)
         pt_fs_list(in_folder(""), count_temporary, &temporary, NULL);
     }
     kill(pid, SIGINT);
-    int code = wait_for(pid);
-    input = "/dev/null";
-    check_refused(code, 130, "stopped by a signal");
+    wait_for(pid);
+    program_input = "/dev/null";
+    check_refused(&program_result, 130, "stopped by a signal");
     temporary = 0;
     pt_fs_list(in_folder(""), count_temporary, &temporary, NULL);
     CHECK(temporary == 0 && !pt_fs_exists(in_folder("s")));
@@ -399,7 +351,7 @@ TEST(sharding_that_is_stopped_leaves_nothing)
 TEST(a_job_that_is_done_catches_no_signals)
 {
     make_texts();
-    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s")), 0);
+    CHECK_INT(RUN("data", "shard", at("d"), "--out", at("s"))->code, 0);
     CHECK(mkfifo(in_folder("fifo"), 0600) == 0);
     int fifo = open(in_folder("fifo"), O_RDWR | O_NONBLOCK);
     char bytes[4096] = "";
@@ -424,18 +376,35 @@ TEST(a_job_that_is_done_catches_no_signals)
     CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGTERM : WEXITSTATUS(status) == 143);
 }
 
+TEST(what_is_held_out_of_joined_texts_is_said)
+{
+    make_texts();
+    put_text(in_folder("one.txt"), "12345678901234567890123456789012345678901234567890");
+    put_text(in_folder("two.txt"), "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij");
+    CHECK_INT(RUN("data", "preview", at("one.txt"), at("two.txt"), "--ctx", "4", "--n", "0")->code,
+              0);
+    char want[700];
+    snprintf(want, sizeof want, "joined: 102 bytes, the last tenth held out: %s from byte 39 on\n",
+             at("two.txt"));
+    CHECK(strstr(program_result.error, want));
+    CHECK_INT(RUN("data", "preview", at("two.txt"), "--ctx", "4", "--n", "0")->code, 0);
+    CHECK(strstr(program_result.error, "two.txt: 50 bytes, the last tenth held out\n"));
+}
+
 TEST(previews_show_what_a_run_will_see)
 {
     make_texts();
-    CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "5000", "--n", "1"), 0);
-    CHECK(strstr(out, "tokens       6,004, of them 6,004 to train and 0 to validate"));
-    CHECK(strstr(out, "⟨\\n\\n⟩"));
-    CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "64", "--n", "3", "--json"), 0);
+    CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "5000", "--n", "1")->code, 0);
+    CHECK(strstr(program_result.out,
+                 "tokens         6,004\n  to train     6,004\n  to validate      0\n"));
+    CHECK(strstr(program_result.out, "⟨\\n\\n⟩"));
+    CHECK_INT(RUN("data", "preview", at("d"), "--ctx", "64", "--n", "3", "--json")->code, 0);
     pt_arena arena = {0};
     const pt_json *json = NULL;
     char text[8192];
     read_whole(in_folder("joined"), text, sizeof text);
-    CHECK_INT(pt_json_parse(out, strlen(out), &arena, &json, NULL), PT_OK);
+    CHECK_INT(pt_json_parse(program_result.out, strlen(program_result.out), &arena, &json, NULL),
+              PT_OK);
     int64_t n = 0;
     CHECK(pt_json_get_i64(json, "train_tokens", &n) && n == 5403);
     CHECK(pt_json_get_i64(json, "validate_tokens", &n) && n == 601);
@@ -454,10 +423,10 @@ TEST(previews_show_what_a_run_will_see)
     check_refused(RUN("data", "preview", at("d"), "--ctx", "100000"), 2, "6004 bytes");
     check_refused(RUN("data"), 2, "posttrain data --help");
     check_refused(RUN("data", "shrd"), 2, "did you mean shard");
-    CHECK_INT(RUN("data", "--help"), 0);
-    CHECK_INT(RUN("data", "get", "--help"), 0);
-    CHECK(strstr(out, "shakespeare"));
-    CHECK(strstr(out, "1,204,997 bytes; needs --url\n") && strstr(out, "npm view @stdlib/"));
+    CHECK_INT(RUN("data", "--help")->code, 0);
+    CHECK_INT(RUN("data", "get", "--help")->code, 0);
+    CHECK(strstr(program_result.out, "shakespeare"));
+    CHECK(strstr(program_result.out, "1,204,997 bytes; needs --url\n") && strstr(program_result.out, "npm view @stdlib/"));
 }
 
 /* The program knows no registry, but who does. */
@@ -479,9 +448,9 @@ TEST(getting_needs_the_right_bytes)
     char url[600];
     put_text(in_folder("wrong"), "not the text");
     snprintf(url, sizeof url, "file://%s", in_folder("wrong"));
-    int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url);
+    int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url)->code;
     if (code == 6) SKIP("no libcurl");
-    check_refused(code, 5, "not what was expected");
+    check_refused(&program_result, 5, "not what was expected");
     check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 5,
                   "not what was expected");
     CHECK(!pt_fs_exists(in_folder("f")) && !pt_fs_exists(in_folder("f.tgz")));
@@ -490,8 +459,8 @@ TEST(getting_needs_the_right_bytes)
     check_refused(RUN("data", "get"), 2, "which text");
     const char *moby = "build/data/moby-dick.txt";
     if (!pt_fs_exists(moby)) SKIP("no Moby-Dick here");
-    CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby), 0); /* no url is needed */
-    CHECK(strstr(out, "kept build/data/moby-dick.txt"));
+    CHECK_INT(RUN("data", "get", "moby-dick", "--out", moby)->code, 0); /* no url is needed */
+    CHECK(strstr(program_result.out, "kept build/data/moby-dick.txt"));
 }
 
 TEST(getting_replaces_nothing_unasked)
@@ -504,14 +473,14 @@ TEST(getting_replaces_nothing_unasked)
     check_refused(RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url), 8, "--force");
     check_refused(RUN("data", "get", "moby-dick", "--out", at("f"), "--url", url), 8, "--force");
     check_refused(RUN("data", "get", "moby-dick", "--out", at("g"), "--url", url), 8, "g.tgz");
-    CHECK(strstr(error, "--force"));
+    CHECK(strstr(program_result.error, "--force"));
     CHECK_STR(text_of(in_folder("f")), "mine");
     CHECK_STR(text_of(in_folder("g.tgz")), "mine too");
     /* Even when it may be replaced: not before there is something better. */
-    int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url, "--force");
+    int code = RUN("data", "get", "shakespeare", "--out", at("f"), "--url", url, "--force")->code;
     if (code == 6) SKIP("no libcurl");
-    check_refused(code, 7, "none");
+    check_refused(&program_result, 7, "none");
     CHECK_STR(text_of(in_folder("f")), "mine");
 }
 
-PT_TEST_MAIN
+PT_PROGRAM_TEST_MAIN

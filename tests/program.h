@@ -12,10 +12,11 @@
 #include "base/test_folder.h"
 
 static const char *program = "build/posttrain";
+static const char *program_input = "/dev/null"; /* a file, its standard input */
 
 typedef struct result {
     int code; /* exit code; 1000 + signal when it died of one */
-    char out[1 << 17], error[8192];
+    char out[1 << 18], error[8192];
     size_t n_out;
 } result;
 
@@ -34,7 +35,7 @@ static inline pid_t start(const char *const *words)
     if (pid) return pid;
     const char *argv[40] = {program};
     for (int i = 0; words[i]; i++) argv[i + 1] = words[i];
-    int in = open("/dev/null", O_RDONLY);
+    int in = open(program_input, O_RDONLY);
     int out = open(in_folder("stdout"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     int error = open(in_folder("stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     dup2(in, 0), dup2(out, 1), dup2(error, 2);
@@ -46,15 +47,17 @@ static inline pid_t start(const char *const *words)
     _exit(127);
 }
 
+static result program_result; /* of the newest that has ended */
+
 static inline result *wait_for(pid_t pid)
 {
-    static result r;
+    result *r = &program_result;
     int status = 0;
     CHECK(waitpid(pid, &status, 0) == pid);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-    r.n_out = read_whole(in_folder("stdout"), r.out, sizeof r.out);
-    read_whole(in_folder("stderr"), r.error, sizeof r.error);
-    return &r;
+    r->code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    r->n_out = read_whole(in_folder("stdout"), r->out, sizeof r->out);
+    read_whole(in_folder("stderr"), r->error, sizeof r->error);
+    return r;
 }
 
 #define RUN(...) wait_for(start((const char *const[]){__VA_ARGS__, NULL}))

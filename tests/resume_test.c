@@ -69,6 +69,50 @@ TEST(a_constant_run_is_extended_and_is_the_longer_run)
     CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("whole/model.tinygpt")));
 }
 
+/* From another working folder the path that was recorded means nothing. */
+TEST(a_text_that_is_not_here_is_said_and_may_be_given)
+{
+    char home[512], absolute[1600];
+    fresh_folder();
+    const char *text = text_file(), *from_root = program;
+    CHECK(getcwd(home, sizeof home));
+    if (program[0] != '/') snprintf(absolute, sizeof absolute, "%s/%s", home, program);
+    else snprintf(absolute, sizeof absolute, "%s", program);
+    program = absolute;
+    CHECK(chdir(test_root) == 0);
+    CHECK_INT(RUN("train", "--corpus", "text.txt", "--preset", "tiny", "--steps", "2", "--batch",
+                  "2", "--out", kept("run"), "--quiet")
+                  ->code,
+              0);
+    CHECK(chdir(home) == 0);
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "3");
+    check_refused(r, 7, "the run's text text.txt is not here: go on in the folder where the run");
+    CHECK(strstr(r->error, "--corpus"));
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "3", "--corpus", text)->code, 0);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "4")->code, 0); /* it is known now */
+    program = from_root;
+}
+
+/* Standard input cannot be read a second time. */
+TEST(a_text_from_standard_input_is_asked_for_again)
+{
+    fresh_folder();
+    const char *text = text_file(), *run = kept("run");
+    program_input = text;
+    CHECK_INT(RUN("train", "--corpus", "-", "--preset", "tiny", "--steps", "2", "--batch", "2",
+                  "--out", run, "--quiet")
+                  ->code,
+              0);
+    program_input = "/dev/null";
+    result *r = RUN("train", "--resume", kept("run"), "--steps", "3", "--quiet");
+    check_refused(r, 2, "standard input, which is empty now: pipe it in again");
+    program_input = text;
+    CHECK_INT(RUN("train", "--resume", run, "--steps", "3", "--quiet")->code, 0);
+    program_input = "/dev/null";
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "4", "--corpus", text_file())->code,
+              0);
+}
+
 /* Every few milliseconds, or never: the same curve. Whether it happens may change when the run goes on. */
 TEST(saving_by_time_changes_no_bit)
 {
@@ -369,7 +413,7 @@ TEST(a_dry_run_of_a_run_that_goes_on_tells_of_the_steps_left)
     make_run("constant");
     result *r = RUN("train", "--resume", kept("run"), "--steps", "25", "--dry-run");
     CHECK_INT(r->code, 0);
-    CHECK(strstr(r->out, " for 15 steps after step 10: "));
+    CHECK(strstr(r->out, "\n  15 steps after step 10 "));
     r = RUN("train", "--resume", kept("run"), "--dry-run", "--json");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->out, "\"time\":{\"steps\":0,\"seconds\":0,"));
@@ -466,7 +510,7 @@ TEST(a_run_without_its_checkpoints_goes_on_from_its_model)
     make_run("constant");
     CHECK_OK(pt_fs_remove(in_run("checkpoints"), &err), err);
     result *r = RUN("train", "--resume", kept("run"), "--steps", "15", "--dry-run");
-    CHECK(strstr(r->out, " for 5 steps after step 10: "));
+    CHECK(strstr(r->out, "\n  5 steps after step 10 "));
     r = RUN("train", "--resume", kept("run"), "--steps", "15");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "model.tinygpt is whole") && strstr(r->error, "going on after step 10"));

@@ -175,13 +175,7 @@ posttrain_status posttrain_set_real(posttrain_options *options, const char *name
 
 pt_status pt_api_device(const posttrain_options *o, pt_device **out, pt_error *err)
 {
-    *out = NULL;
-    if (o->threads < 0 || o->threads > 1024)
-        return pt_fail(err, PT_BAD_INPUT, "threads is %lld, it must be 0 to 1024",
-                       (long long)o->threads);
-    if (strcmp(o->device, "ref") == 0) return pt_device_ref_new(out, PT_F32, err);
-    if (strcmp(o->device, "cpu") != 0)
-        return pt_fail(err, PT_BAD_INPUT, "device is '%s', it must be cpu or ref", o->device);
-    pt_cpu_options cpu = {.threads = (int)o->threads, .isa = o->isa[0] ? o->isa : NULL};
-    return pt_device_cpu_new(out, &cpu, err);
+    pt_device_choice choice = {
+        .device = o->device, .isa = o->isa[0] ? o->isa : NULL, .threads = o->threads};
+    return pt_device_choose(&choice, out, err);
 }

@@ -95,9 +95,7 @@ static pt_status prepare(posttrain_trainer *t, const char *path, const posttrain
     if (s == PT_OK) s = describe(t, o, desc, err);
     if (s == PT_OK) s = pt_api_device(o, &t->device, err);
     if (s == PT_OK) s = pt_trainer_new(&t->trainer, t->device, desc, err);
-    bool cpu = s == PT_OK && strcmp(t->device->name, "cpu") == 0;
-    if (s == PT_OK)
-        s = pt_trainer_begin(t->trainer, cpu ? pt_device_cpu_pool(t->device) : NULL, err);
+    if (s == PT_OK) s = pt_trainer_begin(t->trainer, pt_device_pool(t->device), err);
     return s;
 }
 

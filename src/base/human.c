@@ -18,7 +18,8 @@ const char *pt_grouped(int64_t value, char out[32])
 const char *pt_megabytes(int64_t bytes, char out[32])
 {
     double mb = (double)bytes / 1e6;
-    if (mb >= 10000) pt_format(out, 32, "%.1f GB", mb / 1000);
+    if (bytes != 0 && mb < 0.1 && mb > -0.1) pt_format(out, 32, "%.1f kB", 1000 * mb);
+    else if (mb >= 10000) pt_format(out, 32, "%.1f GB", mb / 1000);
     else pt_format(out, 32, mb >= 100 ? "%.0f MB" : "%.1f MB", mb);
     return out;
 }

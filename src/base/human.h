@@ -5,9 +5,10 @@
 #include <stdint.h>
 
 /* Each writes into `out` and returns it. */
-const char *pt_grouped(int64_t value, char out[32]);   /* "1,204,997" */
-const char *pt_megabytes(int64_t bytes, char out[32]); /* "12.3 MB", "812 MB", "12.3 GB" */
-const char *pt_rate(double value, char out[32]);       /* "812", "81.2k", "1.28M"; "?" for NaN */
+const char *pt_grouped(int64_t value, char out[32]); /* "1,204,997" */
+const char *pt_megabytes(int64_t bytes,
+                         char out[32]);          /* "12.3 kB", "12.3 MB", "812 MB", "12.3 GB" */
+const char *pt_rate(double value, char out[32]); /* "812", "81.2k", "1.28M"; "?" for NaN */
 /* "42s", "3m20s", "2h05m", "3d04h"; "?" when it is no finite number or negative. */
 const char *pt_duration(double seconds, char out[32]);
 

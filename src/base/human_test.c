@@ -16,6 +16,9 @@ TEST(grouped)
 TEST(memory)
 {
     char out[32];
+    CHECK_STR(pt_megabytes(0, out), "0.0 MB");
+    CHECK_STR(pt_megabytes(4096, out), "4.1 kB");
+    CHECK_STR(pt_megabytes(100000, out), "0.1 MB");
     CHECK_STR(pt_megabytes(12300000, out), "12.3 MB");
     CHECK_STR(pt_megabytes(812000000, out), "812 MB");
     CHECK_STR(pt_megabytes(12340000000, out), "12.3 GB");

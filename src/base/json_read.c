@@ -8,6 +8,7 @@
 #include "base/decimal.h"
 #include "base/json.h"
 #include "base/maths.h"
+#include "base/safe_text.h"
 
 typedef struct reader {
     const char *text; /* the caller's bytes: read from */
@@ -320,15 +321,9 @@ static pt_status refuse_duplicate_keys(reader *r, const pt_json *object)
         if (s) return s;
     }
     if (!twice) return PT_OK;
-    char name[48], problem[112];
-    size_t len = twice->key_len < sizeof name ? twice->key_len : sizeof name - 1;
-    len = pt_utf8_complete(twice->key, len);
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)twice->key[i];
-        name[i] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
-    }
-    name[len] = '\0';
-    pt_format(problem, sizeof problem, "the key \"%s\" is in this object already", name);
+    char problem[112];
+    pt_format(problem, sizeof problem, "the key \"%s\" is in this object already",
+              pt_show(twice->key, twice->key_len).text);
     return refuse(r, (size_t)(twice->key - r->copy) - 1, problem);
 }
 

@@ -257,7 +257,7 @@ static const refused_case refused[] = {
     {S("{\"a\":1,\"b\":2,\"\\u0061\":3}"), 13, "the key \"a\" is in this object already"},
     {S("{\"\":1,\"\":2}"), 6, "the key \"\" is in"},
     {S("[{},{\"x\":{\"k\":0,\"k\":0}}]"), 16, "the key \"k\""},
-    {S("{\"a\\u0000b\":1,\"a\\u0000b\":2}"), 14, "the key \"a?b\""},
+    {S("{\"a\\u0000b\":1,\"a\\u0000b\":2}"), 14, "the key \"a·b\""},
     /* strings */
     {S("\""), 1, "that ends the string, found the end"},
     {S("\"abc"), 4, "that ends the string, found the end"},

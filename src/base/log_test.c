@@ -35,7 +35,7 @@ TEST(a_record_is_one_line)
 {
     pt_log_configure(PT_LOG_INFO, keep, &lines);
     pt_log_line(PT_LOG_INFO, "a\nb\x1b[31m\tc\r\n");
-    CHECK_STR(last, "a b [31m c  ");
+    CHECK_STR(last, "a·b·[31m·c··");
     pt_log_configure(PT_LOG_WARN, NULL, NULL);
 }
 

@@ -193,7 +193,7 @@ static void conclude(const probe *p, const pt_bench_estimate_desc *d, const meas
 {
     const pt_train_options *o = &d->run->options;
     const pt_trainer *run = d->trainer;
-    double looks = pt_trainer_validates(run) ? evaluations(o, d->done) : 0;
+    double looks = pt_trainer_held_out(run)->n ? evaluations(o, d->done) : 0;
     double by_flop = flop(p, p->whole) / flop(p, m->shape);
     double by_params = (double)pt_trainer_n_params(run) / (double)m->params;
     e->known = true;

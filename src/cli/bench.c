@@ -34,7 +34,7 @@ static pt_status device_new(void *ctx, int threads, pt_device **out, pt_error *e
     const bench_verb *v = ctx;
     pt_device_choice choice = v->choice;
     choice.threads = threads;
-    return pt_choose_device(&choice, out, err);
+    return pt_device_choose(&choice, out, err);
 }
 
 /* ---- a busy process ---- */
@@ -305,7 +305,7 @@ static pt_status serve_steps(const bench_verb *v, pt_error *err)
     pt_bench_steps steps = {0};
     pt_status s = pt_bench_presets(v->options.presets, "reference", presets, &n_presets, err);
     if (s == PT_OK && n_presets != 1) s = pt_fail(err, PT_BAD_INPUT, "steps takes one preset");
-    if (s == PT_OK) s = pt_choose_device(&v->choice, &device, err);
+    if (s == PT_OK) s = pt_device_choose(&v->choice, &device, err);
     if (s == PT_OK)
         s = pt_bench_steps_begin(&steps, device, presets[0], v->options.bf16 ? PT_BF16 : PT_F32,
                                  err);
@@ -344,7 +344,7 @@ static pt_status measure(bench_verb *v, kind_fn kind, pt_error *err)
     pt_strbuf text = {0};
     v->machine = pt_machine_read();
     pt_clock_iso(pt_clock_unix_ms(), v->date);
-    pt_status s = pt_choose_device(&v->choice, &device, err);
+    pt_status s = pt_device_choose(&v->choice, &device, err);
     if (s == PT_OK) s = pt_bench_begin(&v->bench, device, &v->options, err);
     if (s == PT_OK) put_head(&text, v);
     if (s == PT_OK && v->json) pt_say_strbuf(&text);

@@ -67,29 +67,19 @@ bool pt_stderr_is_terminal(void)
     return isatty(STDERR_FILENO) != 0 && !(term && strcmp(term, "dumb") == 0);
 }
 
-int pt_stderr_columns(void)
+static int columns_of(int fd)
 {
     struct winsize size = {0};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
+
+int pt_stderr_columns(void) { return columns_of(STDERR_FILENO); }
+
+bool pt_stdin_is_terminal(void) { return isatty(STDIN_FILENO) != 0; }
 
 bool pt_stdout_is_terminal(void) { return isatty(STDOUT_FILENO) != 0; }
 
-void pt_put_safely(pt_strbuf *to, const char *bytes, size_t n, const char *indent)
-{
-    size_t whole = pt_utf8_complete(bytes, n);
-    bool valid = pt_utf8_valid(bytes, whole);
-    if (!valid) whole = n;
-    for (size_t i = 0; i < whole; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        bool c1 = valid && c == 0xC2 && i + 1 < whole && (unsigned char)bytes[i + 1] < 0xA0;
-        if (c == '\n') pt_strbuf_printf(to, "\n%s", indent);
-        else if (c < 32 || c == 127 || c1) pt_strbuf_puts(to, "·");
-        else if (c >= 128 && !valid) pt_strbuf_puts(to, "?");
-        else pt_strbuf_putc(to, (char)c);
-        i += c1;
-    }
-}
+int pt_stdout_columns(void) { return pt_stdout_is_terminal() ? columns_of(STDOUT_FILENO) : 0; }
 
 static void put_help(const pt_verb *verb, const pt_command_line *line, pt_strbuf *text)
 {
@@ -118,29 +108,12 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
     *done = false;
     line->verb = verb->name;
     pt_status s = pt_options_parse(line, argc, argv, err);
-    if (s || !line->help) return s;
-    *done = true;
-    return print_help(verb, line, err);
-}
-
-/* ---- devices ---- */
-
-pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err)
-{
-    *out = NULL;
-    if (choice->threads < 0 || choice->threads > 1024)
-        return pt_fail(err, PT_BAD_INPUT, "--threads is %lld, it must be 0 to 1024",
-                       (long long)choice->threads);
-    if (strcmp(choice->device, "ref") == 0) return pt_device_ref_new(out, PT_F32, err);
-    if (strcmp(choice->device, "cpu") != 0)
-        return pt_words_check("--device", PT_DEVICE_NAMES, choice->device, err);
-    pt_cpu_options options = {.threads = (int)choice->threads, .isa = choice->isa};
-    return pt_device_cpu_new(out, &options, err);
-}
-
-pt_pool *pt_device_pool(pt_device *device)
-{
-    return strcmp(device->name, "cpu") == 0 ? pt_device_cpu_pool(device) : NULL;
+    if (s) return s;
+    *done = line->help != PT_HELP_NONE;
+    if (*done) return print_help(verb, line, err);
+    if (line->missing && line->n_positional < 1)
+        return pt_fail(err, PT_BAD_INPUT, "%s", line->missing);
+    return PT_OK;
 }
 
 /* ---- models from files ---- */

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/human.h"
+#include "base/safe_text.h"
 #include "cli/options.h"
 #include "io/tinygpt.h"
 #include "model/model.h"
@@ -52,22 +53,15 @@ void pt_say_strbuf(const pt_strbuf *text); /* of any length */
 bool pt_stderr_is_terminal(void);          /* one that can rewrite a line */
 int pt_stderr_columns(void);
 bool pt_stdout_is_terminal(void);
-/* Text that may hold any byte, for a terminal: control characters, also the two-byte ones, become a dot
- * and what is no UTF-8 '?', so that a sample cannot drive it. Lines after the first begin with `indent`. */
-void pt_put_safely(pt_strbuf *to, const char *bytes, size_t n, const char *indent);
+bool pt_stdin_is_terminal(void);
+int pt_stdout_columns(void); /* 0 when it is no terminal: lines of any length */
 
-/* Parses; on --help prints the page and sets *done. */
+/* Parses; on --help prints the page and sets *done. BAD_INPUT with line->missing when a word is needed and not given. */
 pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, char **argv,
                         bool *done, pt_error *err);
 
 /* ---- devices ---- */
 
-typedef struct pt_device_choice {
-    const char *device; /* one of PT_DEVICE_NAMES */
-    const char *isa;    /* NULL = the best */
-    int64_t threads;    /* 0 = every processor */
-} pt_device_choice;
-#define PT_DEVICE_NAMES "cpu|ref"
 /* The three options of every verb that computes. */
 #define PT_DEVICE_OPTIONS(choice)                                                               \
     {"device", PT_OPTION_TEXT, &(choice)->device, PT_DEVICE_NAMES, "ref is plain and slow",     \
@@ -78,9 +72,6 @@ typedef struct pt_device_choice {
         "isa", PT_OPTION_TEXT, &(choice)->isa, "ISA", "instruction set: see posttrain devices", \
             "the best", false                                                                   \
     }
-pt_status pt_choose_device(const pt_device_choice *choice, pt_device **out, pt_error *err);
-/* Its thread pool, NULL for ref. */
-pt_pool *pt_device_pool(pt_device *device);
 
 /* ---- models from files ---- */
 

@@ -57,6 +57,12 @@ pt_status pt_corpus_choice_separator(const pt_corpus_choice *c, pt_separator *ou
     return c->separator ? pt_separator_parse(out, c->separator, err) : PT_OK;
 }
 
+void pt_corpus_choice_take(pt_corpus_choice *c, const pt_command_line *line)
+{
+    c->paths.n = line->n_positional;
+    memcpy(c->paths.word, line->positional, sizeof line->positional);
+}
+
 pt_status pt_corpus_choice_check(const pt_corpus_choice *c, pt_error *err)
 {
     if (c->paths.n > 0) return PT_OK;
@@ -97,27 +103,45 @@ void pt_corpus_choice_close(pt_corpus_choice *c)
     c->corpus = NULL;
 }
 
-void pt_corpus_choice_say(const pt_corpus_choice *c, bool held_out)
+/* What is held out of all; of texts that are joined it is the last ones, so it says where that begins. */
+static void put_held_out(const pt_corpus_choice *c, const pt_mixture *held_out, bool joined,
+                         pt_strbuf *text)
+{
+    char n[32];
+    int64_t at = 0;
+    if (!held_out->n) pt_strbuf_puts(text, ", too short to hold a part out: no validation loss");
+    else pt_strbuf_printf(text, ", the last tenth%s held out", c->mix ? " of each" : "");
+    if (!held_out->n || !joined) return;
+    const char *path = pt_corpus_locate(c->corpus, 0, held_out->source[0].first, &at);
+    pt_strbuf_printf(text, ": %s from byte %s on", path, pt_grouped(at, n));
+}
+
+static void put_source(const pt_corpus_choice *c, int i, const pt_corpus_source *s, pt_strbuf *text)
+{
+    char n[32];
+    pt_strbuf_printf(text, "%s: %s bytes", s->path, pt_grouped(s->tokens, n));
+    if (s->n_shards || s->files != 1)
+        pt_strbuf_printf(text, " in %s %s%s", pt_grouped(s->files, n),
+                         s->n_shards ? "shard" : "file", s->files == 1 ? "" : "s");
+    if (c->mix) pt_strbuf_printf(text, ", weight %g", c->weight[i]);
+}
+
+void pt_corpus_choice_say(const pt_corpus_choice *c, const pt_mixture *held_out)
 {
     int n = 0;
-    const pt_corpus_source *source = pt_corpus_sources(c->corpus, &n);
-    const char *held = held_out ? ", the last tenth held out"
-                                : ", too short to hold a part out: no validation loss";
-    for (int i = 0; i < n; i++) {
-        const pt_corpus_source *s = &source[i];
-        char tokens[32], files[32], more[96] = "", weight[48] = "";
-        if (s->n_shards)
-            pt_format(more, sizeof more, " in %s shard%s", pt_grouped(s->files, files),
-                      s->files == 1 ? "" : "s");
-        else if (s->files != 1)
-            pt_format(more, sizeof more, " in %s files", pt_grouped(s->files, files));
-        if (c->mix) pt_format(weight, sizeof weight, ", weight %g", c->weight[i]);
-        pt_say("%s: %s bytes%s%s%s\n", s->path, pt_grouped(s->tokens, tokens), more, weight,
-               n == 1 ? held : "");
-    }
     char all[32];
+    pt_strbuf text = {0};
+    const pt_corpus_source *source = pt_corpus_sources(c->corpus, &n);
+    for (int i = 0; i < n; i++) {
+        put_source(c, i, &source[i], &text);
+        if (n > 1) pt_strbuf_putc(&text, '\n');
+    }
     if (n > 1)
-        pt_say("%s: %s bytes%s\n", c->mix ? "mixed" : "joined",
-               pt_grouped(pt_corpus_tokens(c->corpus), all),
-               c->mix && held_out ? ", the last tenth of each held out" : held);
+        pt_strbuf_printf(&text, "%s: %s bytes", c->mix ? "mixed" : "joined",
+                         pt_grouped(pt_corpus_tokens(c->corpus), all));
+    bool files = !source[0].n_shards && source[0].files != 1;
+    put_held_out(c, held_out, !c->mix && (n > 1 || files), &text);
+    pt_strbuf_putc(&text, '\n');
+    pt_say_strbuf(&text);
+    pt_strbuf_deinit(&text);
 }

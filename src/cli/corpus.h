@@ -29,6 +29,8 @@ typedef struct pt_corpus_choice {
             "\\n\\n", false                                                                       \
     }
 
+/* The words of the command line are the paths. */
+void pt_corpus_choice_take(pt_corpus_choice *choice, const pt_command_line *line);
 /* Whether any path was given. */
 pt_status pt_corpus_choice_check(const pt_corpus_choice *choice, pt_error *err);
 /* Two --mix that draw alike: "7,3" is ".7,.3". */
@@ -40,8 +42,8 @@ void pt_corpus_choice_close(pt_corpus_choice *choice); /* a zeroed one is fine *
 /* The separator that was asked for. */
 pt_status pt_corpus_choice_separator(const pt_corpus_choice *choice, pt_separator *out,
                                      pt_error *err);
-/* One line per source, to stderr; held_out: a part of it validates. */
-void pt_corpus_choice_say(const pt_corpus_choice *choice, bool held_out);
+/* One line per source, to stderr, and where what validates begins. */
+void pt_corpus_choice_say(const pt_corpus_choice *choice, const pt_mixture *held_out);
 
 /* Tells on stderr what was left out: the first few, and at the end how many more. */
 typedef struct pt_skip_report {

@@ -161,20 +161,19 @@ static pt_status parse(getting *g, const pt_verb *verb, int argc, char **argv, b
          false},
         {"force", PT_OPTION_SWITCH, &g->force, NULL, "replace a file that is another one", NULL,
          false},
-        {"json", PT_OPTION_SWITCH, &g->json, NULL, "one JSON object on stdout", NULL, false},
-        {"quiet", PT_OPTION_SWITCH, &g->quiet, NULL, "nothing on stderr but errors", NULL, false},
+        PT_JSON_OPTION(&g->json),
+        PT_QUIET_OPTION(&g->quiet),
     };
     for (int i = 0; i < N_TEXTS; i++) pt_strbuf_printf(&names, "%s%s", i ? "|" : "", texts[i].name);
     if (names.failed) return pt_fail(err, PT_NO_MEMORY, "no memory for the names of the texts");
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
                             .most_positional = 1,
-                            .first = names.data};
+                            .first = names.data,
+                            .missing = "which text? posttrain data get --help lists them"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, done, err);
     pt_strbuf_deinit(&names);
     if (s || *done) return s;
-    if (line.n_positional < 1)
-        return pt_fail(err, PT_BAD_INPUT, "which text? posttrain data get --help lists them");
     g->text = find_text(line.positional[0]);
     return PT_OK;
 }

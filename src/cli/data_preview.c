@@ -1,6 +1,7 @@
 /* posttrain data preview: what a model will see. SPDX-License-Identifier: MIT */
 #include "cli/corpus.h"
 #include "cli/data.h"
+#include "cli/table.h"
 
 #define INDENT "    "
 #define PIECE 4096 /* tokens counted at a time */
@@ -84,26 +85,45 @@ static void sum_parts(const pt_mixture *m, int64_t *tokens)
     for (int k = 0; k < m->n; k++) *tokens += m->source[k].n;
 }
 
-static pt_status write_text(preview *p, pt_strbuf *text, pt_error *err)
+/* "of" tells of what the number is. */
+static void put_total(pt_table *t, int64_t row, const char *name, int64_t value, const char *of)
 {
+    char n[32];
+    pt_table_text(t, row, 0, name);
+    pt_table_text(t, row, 1, pt_grouped(value, n));
+    pt_table_text(t, row, 2, of);
+}
+
+static pt_status write_totals(const preview *p, pt_strbuf *text, pt_error *err)
+{
+    pt_table t = {.rows = 5, .columns = 3, .right = 2, .screen = pt_stdout_columns()};
     int64_t train, validate;
-    char a[32], b[32], c[32], d[32];
+    char window[48];
+    pt_status s = pt_table_begin(&t, err);
+    if (s) return s;
     sum_parts(&p->train, &train);
     sum_parts(&p->validate, &validate);
-    pt_strbuf_printf(text,
-                     "tokens       %s, of them %s to train and %s to validate\n"
-                     "windows      %s of %lld tokens to train\n"
-                     "byte values  %d of 256 are used\n",
-                     pt_grouped(pt_corpus_tokens(p->from.corpus), a), pt_grouped(train, b),
-                     pt_grouped(validate, c), pt_grouped(pt_mixture_count(&p->train), d),
-                     (long long)p->ctx, p->n_used);
-    pt_status s = PT_OK;
+    pt_format(window, sizeof window, "of %lld tokens to train", (long long)p->ctx);
+    put_total(&t, 0, "tokens", pt_corpus_tokens(p->from.corpus), "");
+    put_total(&t, 1, "  to train", train, "");
+    put_total(&t, 2, "  to validate", validate, "");
+    put_total(&t, 3, "windows", pt_mixture_count(&p->train), window);
+    put_total(&t, 4, "byte values", p->n_used, "of 256 are used");
+    pt_table_print(&t, text);
+    pt_table_end(&t);
+    return PT_OK;
+}
+
+static pt_status write_text(preview *p, pt_strbuf *text, pt_error *err)
+{
+    char n[32];
+    pt_status s = write_totals(p, text, err);
     for (int64_t g = 0; g < p->n && s == PT_OK; g++) {
         shown sample;
         s = look_at(p, g, &sample, err);
         if (s) break;
         pt_strbuf_printf(text, "\nsample %lld: %s from byte %s\n" INDENT, (long long)g, sample.path,
-                         pt_grouped(sample.at, a));
+                         pt_grouped(sample.at, n));
         put_window(p, &sample, text);
         pt_strbuf_putc(text, '\n');
     }
@@ -156,7 +176,7 @@ static pt_status show(preview *p, pt_error *err)
     p->ids = pt_alloc(2 * (size_t)p->ctx * sizeof *p->ids);
     if (s == PT_OK && (!p->window || !p->ids))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for a window of %lld tokens", (long long)p->ctx);
-    if (s == PT_OK && !p->json) pt_corpus_choice_say(&p->from, p->validate.n > 0);
+    if (s == PT_OK && !p->json) pt_corpus_choice_say(&p->from, &p->validate);
     if (s == PT_OK) s = p->json ? write_json(p, &text, err) : write_text(p, &text, err);
     if (s == PT_OK) s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
@@ -174,23 +194,21 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         {"seed", PT_OPTION_SEED, &p.seed, "K", "of the run", NULL, false},
         PT_SEPARATOR_OPTION(&p.from),
         {"mix", PT_OPTION_TEXT, &p.from.mix, "W,W", "weights: mix the sources", "join", false},
-        {"json", PT_OPTION_SWITCH, &p.json, NULL, "one JSON object on stdout", NULL, false},
+        PT_JSON_OPTION(&p.json),
     };
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
-                            .most_positional = PT_WORDS_MAX};
+                            .most_positional = PT_WORDS_MAX,
+                            .missing = "which data? give what train takes as --corpus"};
     bool done = false;
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    if (line.n_positional < 1)
-        return pt_fail(err, PT_BAD_INPUT, "which data? give what train takes as --corpus");
     if (p.ctx < 1 || p.ctx > CTX_MAX)
         return pt_fail(err, PT_BAD_INPUT, "--ctx is %lld, it must be 1 to %d", (long long)p.ctx,
                        CTX_MAX);
     if (p.n < 0 || p.n > 1000)
         return pt_fail(err, PT_BAD_INPUT, "--n is %lld, it must be 0 to 1000", (long long)p.n);
-    p.from.paths.n = line.n_positional;
-    memcpy(p.from.paths.word, line.positional, sizeof line.positional);
+    pt_corpus_choice_take(&p.from, &line);
     s = show(&p, err);
     pt_corpus_choice_close(&p.from);
     return s;

@@ -126,23 +126,20 @@ static pt_status run_shard(const pt_verb *verb, int argc, char **argv, pt_error 
         {"shard-size", PT_OPTION_COUNT, &sh.shard_tokens, "N", "tokens of a shard", "100m", false},
         PT_SEPARATOR_OPTION(&sh.from),
         {"json", PT_OPTION_SWITCH, &sh.json, NULL, "the totals as JSON on stdout", NULL, false},
-        {"quiet", PT_OPTION_SWITCH, &sh.from.quiet, NULL, "nothing on stderr but errors", NULL,
-         false},
+        PT_QUIET_OPTION(&sh.from.quiet),
     };
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
-                            .most_positional = PT_WORDS_MAX};
+                            .most_positional = PT_WORDS_MAX,
+                            .missing = "which text? give files, folders, or - for its input"};
     bool done = false;
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    if (line.n_positional < 1)
-        return pt_fail(err, PT_BAD_INPUT, "which text? give files, folders, or - for its input");
     if (!sh.out) return pt_fail(err, PT_BAD_INPUT, "where to? give --out DIR for the shards");
     if (sh.shard_tokens < 1)
         return pt_fail(err, PT_BAD_INPUT, "--shard-size is %lld, it must be 1 or more",
                        (long long)sh.shard_tokens);
-    sh.from.paths.n = line.n_positional;
-    memcpy(sh.from.paths.word, line.positional, sizeof line.positional);
+    pt_corpus_choice_take(&sh.from, &line);
     s = make_shards(&sh, err);
     pt_text_files_deinit(&sh.files);
     return s;
@@ -211,15 +208,16 @@ static pt_status run_verify(const pt_verb *verb, int argc, char **argv, pt_error
 {
     bool json = false, quiet = false, done = false;
     pt_option options[] = {
-        {"json", PT_OPTION_SWITCH, &json, NULL, "one JSON object on stdout", NULL, false},
-        {"quiet", PT_OPTION_SWITCH, &quiet, NULL, "nothing on stderr but errors", NULL, false},
+        PT_JSON_OPTION(&json),
+        PT_QUIET_OPTION(&quiet),
     };
-    pt_command_line line = {
-        .options = options, .n_options = 2, .most_positional = 1, .first = "DIR"};
+    pt_command_line line = {.options = options,
+                            .n_options = 2,
+                            .most_positional = 1,
+                            .first = "DIR",
+                            .missing = "which shards? give the folder that holds them"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    if (line.n_positional < 1)
-        return pt_fail(err, PT_BAD_INPUT, "which shards? give the folder that holds them");
     return verify(line.positional[0], json, quiet, err);
 }
 

@@ -30,7 +30,7 @@ static void write_text(pt_strbuf *text)
 {
     char memory[32];
     const char *best = "";
-    pt_strbuf_printf(text, "cpu    %d processors, %s of memory; instruction sets:",
+    pt_strbuf_printf(text, "cpu    %d processors, %s of memory\n       instruction sets:",
                      pt_platform_cpu_count(), pt_megabytes(pt_platform_memory_bytes(), memory));
     for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++)
         pt_strbuf_printf(text, " %s", best = *isa);
@@ -42,7 +42,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     bool json = false, done = false;
     pt_option options[] = {
-        {"json", PT_OPTION_SWITCH, &json, NULL, "one JSON object on stdout", NULL, false},
+        PT_JSON_OPTION(&json),
     };
     pt_command_line line = {.options = options, .n_options = 1};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);

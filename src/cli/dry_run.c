@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "bench/estimate.h"
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "io/tinygpt.h"
 #include "train/memory.h"
 
@@ -110,72 +111,68 @@ static disk disk_of(const pt_dry_run *run)
 
 /* ---- for people ---- */
 
-static void put_size(pt_strbuf *out, const char *name, int64_t bytes)
+/* All figures in one table, so that they stand below each other. */
+typedef struct sheet {
+    pt_table table;
+    int64_t row; /* the next */
+} sheet;
+#define SHEET_ROWS (PT_MEMORY_PARTS + N_LARGEST + PT_MEMORY_WAYS + 24)
+
+static void put_heading(sheet *sh, const char *text)
 {
-    char size[32];
-    pt_strbuf_printf(out, "  %-24s%12s\n", name, pt_megabytes(bytes, size));
+    sh->row += sh->row > 0;
+    pt_table_put(&sh->table, sh->row++, 0, "%s", text);
 }
 
-static void put_memory(pt_strbuf *out, const pt_dry_run *run, const findings *f)
+static void put_value(sheet *sh, const char *name, const char *value)
+{
+    pt_table_put(&sh->table, sh->row, 0, "  %s", name);
+    pt_table_put(&sh->table, sh->row++, 1, "%s", value);
+}
+
+static void put_size(sheet *sh, const char *name, int64_t bytes)
+{
+    char size[32];
+    put_value(sh, name, pt_megabytes(bytes, size));
+}
+
+static void put_memory(sheet *sh, const pt_dry_run *run, const findings *f)
 {
     char n[32];
     const pt_plan *plan = pt_trainer_plan(run->trainer);
-    pt_strbuf_printf(out, "%s parameters\n\nmemory\n",
-                     pt_grouped(pt_trainer_n_params(run->trainer), n));
+    put_heading(sh, "model");
+    put_value(sh, "parameters", pt_grouped(pt_trainer_n_params(run->trainer), n));
+    put_heading(sh, "memory");
     for (int i = 0; i < PT_MEMORY_PARTS; i++)
-        if (f->part[i]) put_size(out, pt_memory_part_name((pt_memory_part)i), f->part[i]);
-    put_size(out, "total", f->planned);
-    if (f->available) put_size(out, "available now", f->available);
-    pt_strbuf_puts(out, "\nlargest tensors\n");
+        if (f->part[i]) put_size(sh, pt_memory_part_name((pt_memory_part)i), f->part[i]);
+    put_size(sh, "total", f->planned);
+    if (f->available) put_size(sh, "available now", f->available);
+    put_heading(sh, "largest tensors");
     for (int i = 0; i < f->n_largest; i++)
-        put_size(out, plan->entries[f->largest[i]].name, plan->entries[f->largest[i]].bytes);
+        put_size(sh, plan->entries[f->largest[i]].name, plan->entries[f->largest[i]].bytes);
 }
 
-static void put_disk(pt_strbuf *out, const pt_dry_run *run)
+static void put_disk(sheet *sh, const pt_dry_run *run)
 {
     char name[48], n[32];
     disk d = disk_of(run);
     int64_t all = 0;
     if (!pt_mul_i64(d.each, d.kept, &all)) all = INT64_MAX;
-    pt_strbuf_puts(out, "\ndisk\n");
-    put_size(out, "a checkpoint", d.each);
+    put_heading(sh, "disk");
+    put_size(sh, "a checkpoint", d.each);
     pt_format(name, sizeof name, "%s kept", pt_grouped(d.kept, n));
-    put_size(out, name, all);
+    put_size(sh, name, all);
 }
 
-static void put_ways(pt_strbuf *out, const pt_dry_run *run, const findings *f)
+static void put_ways(sheet *sh, const pt_dry_run *run, const findings *f)
 {
-    char flags[96], size[32];
-    if (!f->n_ways) {
-        pt_strbuf_puts(out, "\nIt does not fit, and no way to do the same was found.\n");
-        return;
-    }
-    if (!f->way[0].fits) {
-        pt_strbuf_printf(out, "\nIt does not fit. The smallest way to do the same, %s, needs %s.\n",
-                         flags_of(&f->way[0], &run->desc->options, flags),
-                         pt_megabytes(f->way[0].bytes, size));
-        return;
-    }
-    pt_strbuf_puts(out, "\nIt does not fit. What would, with the same tokens a step:\n");
-    for (int i = 0; i < f->n_ways; i++)
-        pt_strbuf_printf(out, "  %-36s%12s\n", flags_of(&f->way[i], &run->desc->options, flags),
-                         pt_megabytes(f->way[i].bytes, size));
-}
-
-/* What the probe was of, when not of the run itself. */
-static void put_scaling(pt_strbuf *out, const pt_trainer_desc *desc, const pt_bench_estimate *e)
-{
-    const pt_train_options *o = &desc->options;
-    int64_t T = pt_train_window(o, &desc->config);
-    if (e->whole) {
-        pt_strbuf_puts(out, ".\n");
-        return;
-    }
-    pt_strbuf_printf(out, " with %lld of %lld windows, %lld of %lld layers", (long long)e->rows,
-                     (long long)o->batch, (long long)e->layers, (long long)desc->config.n_layers);
-    if (e->tokens != T)
-        pt_strbuf_printf(out, ", %lld of %lld tokens", (long long)e->tokens, (long long)T);
-    pt_strbuf_puts(out, ", scaled by their operations and parameters.\n");
+    char flags[96];
+    bool any = f->n_ways > 0, fits = any && f->way[0].fits;
+    put_heading(sh, fits  ? "it does not fit; with the same tokens a step"
+                    : any ? "it does not fit; the smallest way to do the same"
+                          : "it does not fit, and no way to do the same was found");
+    for (int i = 0; i < (fits ? f->n_ways : any); i++)
+        put_size(sh, flags_of(&f->way[i], &run->desc->options, flags), f->way[i].bytes);
 }
 
 static int64_t steps_left(const pt_dry_run *run)
@@ -183,29 +180,67 @@ static int64_t steps_left(const pt_dry_run *run)
     return pt_max_i64(0, run->desc->options.steps - run->done);
 }
 
-static void put_time(pt_strbuf *out, const pt_dry_run *run, const findings *f)
+/* Short times as steps take them, else as pt_duration. */
+static const char *short_time(double seconds, char out[32])
 {
-    const pt_bench_estimate *e = &f->time;
+    if (seconds >= 10 || !(seconds > 0)) return pt_duration(seconds, out);
+    pt_format(out, 32, seconds < 1 ? "%.3gms" : "%.2gs", seconds < 1 ? 1e3 * seconds : seconds);
+    return out;
+}
+
+static void put_time(sheet *sh, const pt_dry_run *run, const pt_bench_estimate *e)
+{
     const pt_train_options *o = &run->desc->options;
-    char about[32], low[32], high[32], rate[32];
-    if (!e->known) {
-        pt_strbuf_puts(out,
-                       "\ntime: not estimated, even one layer is too much for a short probe\n");
-        return;
-    }
-    pt_duration(e->seconds, about);
-    pt_duration(e->low, low);
-    pt_duration(e->high, high);
+    char name[64], n[32], done[32];
     double tokens = (double)(o->batch * o->accum * pt_train_window(o, &run->desc->config));
-    pt_strbuf_printf(out, "\ntime\n  about %s (%s to %s) for %lld steps", about, low, high,
-                     (long long)steps_left(run));
-    if (run->done) pt_strbuf_printf(out, " after step %lld", (long long)run->done);
-    pt_strbuf_printf(out,
-                     ": %.3g s a step, %s tokens a "
-                     "second.\n  With evaluations, without samples and saves.\n  From %lld step%s",
-                     e->step_seconds, pt_grouped((int64_t)(tokens / e->step_seconds), rate),
-                     (long long)e->steps, e->steps == 1 ? "" : "s");
-    put_scaling(out, run->desc, e);
+    put_heading(sh, e->known ? "time" : "time: not estimated, one layer is too much to probe");
+    if (!e->known) return;
+    pt_format(name, sizeof name, "%s steps%s%s", pt_grouped(steps_left(run), n),
+              run->done ? " after step " : "", run->done ? pt_grouped(run->done, done) : "");
+    put_value(sh, name, short_time(e->seconds, n));
+    put_value(sh, "at least", short_time(e->low, n));
+    put_value(sh, "at most", short_time(e->high, n));
+    put_value(sh, "a step", short_time(e->step_seconds, n));
+    put_value(sh, "tokens a second", pt_grouped((int64_t)(tokens / e->step_seconds), n));
+}
+
+/* What the time is of: the probe, and what it leaves out. */
+static void put_probe(pt_strbuf *out, const pt_trainer_desc *desc, const pt_bench_estimate *e)
+{
+    const pt_train_options *o = &desc->options;
+    int64_t T = pt_train_window(o, &desc->config);
+    pt_strbuf text = {0};
+    pt_strbuf_printf(&text, "Measured in %lld step%s", (long long)e->steps,
+                     e->steps == 1 ? "" : "s");
+    if (!e->whole)
+        pt_strbuf_printf(&text, " with %lld of %lld windows, %lld of %lld layers",
+                         (long long)e->rows, (long long)o->batch, (long long)e->layers,
+                         (long long)desc->config.n_layers);
+    if (!e->whole && e->tokens != T)
+        pt_strbuf_printf(&text, ", %lld of %lld tokens", (long long)e->tokens, (long long)T);
+    if (!e->whole) pt_strbuf_puts(&text, ", scaled by their operations and parameters");
+    pt_strbuf_puts(&text, ". Evaluations are counted, samples and saves are not.");
+    pt_strbuf_puts(out, "  ");
+    if (!text.failed) pt_put_wrapped(out, 2, text.data);
+    pt_strbuf_putc(out, '\n');
+    pt_strbuf_deinit(&text);
+}
+
+static pt_status write_text(pt_strbuf *out, const pt_dry_run *run, const findings *f, pt_error *err)
+{
+    sheet sh = {
+        .table = {.rows = SHEET_ROWS, .columns = 2, .right = 2, .screen = pt_stdout_columns()}};
+    pt_status s = pt_table_begin(&sh.table, err);
+    if (s) return s;
+    put_memory(&sh, run, f);
+    put_disk(&sh, run);
+    if (f->fits) put_time(&sh, run, &f->time);
+    else put_ways(&sh, run, f);
+    sh.table.rows = sh.row;
+    pt_table_print(&sh.table, out);
+    if (f->fits && f->time.known) put_probe(out, run->desc, &f->time);
+    pt_table_end(&sh.table);
+    return PT_OK;
 }
 
 /* ---- for programs ---- */
@@ -301,13 +336,8 @@ pt_status pt_dry_run_print(const pt_dry_run *run, pt_error *err)
         write_time(&w, run, &f.time);
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
-    } else {
-        put_memory(&text, run, &f);
-        put_disk(&text, run);
-        if (!f.fits) put_ways(&text, run, &f);
-        else put_time(&text, run, &f);
-    }
-    s = pt_print_strbuf(&text, err);
+    } else s = write_text(&text, run, &f, err);
+    if (s == PT_OK) s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
     return s == PT_OK && !f.fits && !run->force_memory ? refuse(run, &f, err) : s;
 }

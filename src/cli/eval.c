@@ -68,7 +68,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         PT_SEPARATOR_OPTION(&o.corpus),
         {"batch", PT_OPTION_COUNT, &o.batch, "N", "windows per batch", NULL, false},
         PT_DEVICE_OPTIONS(&o.device),
-        {"json", PT_OPTION_SWITCH, &o.json, NULL, "one JSON object on stdout", NULL, false},
+        PT_JSON_OPTION(&o.json),
     };
     pt_command_line line = {
         .options = options, .n_options = sizeof options / sizeof options[0], .most_positional = 1};

@@ -1,5 +1,6 @@
 /* posttrain inspect: what a model file holds. SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "model/facts.h"
 
 typedef struct inspection {
@@ -111,17 +112,29 @@ static void write_text(const inspection *in, pt_strbuf *text)
     if (final && final->type == PT_JSON_OBJECT) pt_strbuf_putc(text, '\n');
     pt_strbuf_printf(text, "checksum %s; %s\n\n", checksum_word(in),
                      in->bad ? "NOT all weights are finite" : "all weights are finite");
-    pt_strbuf_printf(text, "%-36s %14s %12s %12s\n", "tensor", "shape", "l2 norm", "largest");
+}
+
+static pt_status write_facts(const inspection *in, pt_strbuf *text, pt_error *err)
+{
+    static const char *const titles[] = {"tensor", "shape", "l2 norm", "largest"};
+    pt_table t = {
+        .rows = in->info->n_tensors + 1, .columns = 4, .right = 0xe, .screen = pt_stdout_columns()};
+    pt_status s = pt_table_begin(&t, err);
+    if (s) return s;
+    for (int k = 0; k < 4; k++) pt_table_text(&t, 0, k, titles[k]);
     for (int64_t i = 0; i < in->info->n_tensors; i++) {
-        const pt_tinygpt_tensor *t = &in->tensors[i];
-        char shape[32];
-        if (t->rank == 2)
-            pt_format(shape, sizeof shape, "%lld x %lld", (long long)t->dim[0],
-                      (long long)t->dim[1]);
-        else pt_format(shape, sizeof shape, "%lld", (long long)t->dim[0]);
-        pt_strbuf_printf(text, "%-36s %14s %12.5g %12.5g\n", t->name, shape, in->facts[i].l2,
-                         in->facts[i].largest);
+        const pt_tinygpt_tensor *tensor = &in->tensors[i];
+        pt_table_text(&t, i + 1, 0, tensor->name);
+        if (tensor->rank == 2)
+            pt_table_put(&t, i + 1, 1, "%lld x %lld", (long long)tensor->dim[0],
+                         (long long)tensor->dim[1]);
+        else pt_table_put(&t, i + 1, 1, "%lld", (long long)tensor->dim[0]);
+        pt_table_put(&t, i + 1, 2, "%.5g", in->facts[i].l2);
+        pt_table_put(&t, i + 1, 3, "%.5g", in->facts[i].largest);
     }
+    pt_table_print(&t, text);
+    pt_table_end(&t);
+    return PT_OK;
 }
 
 /* Opens without insisting on the checksum: a damaged file is worth a look too. */
@@ -141,8 +154,11 @@ static pt_status inspect(const char *path, bool json, pt_error *err)
     s = look_at_tensors(&in, file, err);
     if (s) goto done;
     if (json) write_json(&in, &text);
-    else write_text(&in, &text);
-    s = pt_print_strbuf(&text, err);
+    else {
+        write_text(&in, &text);
+        s = write_facts(&in, &text, err);
+    }
+    if (s == PT_OK) s = pt_print_strbuf(&text, err);
     if (s == PT_OK && in.damaged)
         s = pt_fail(err, PT_CORRUPT, "%s: the checksum is wrong: the file is damaged", path);
     if (s == PT_OK && in.bad)
@@ -160,7 +176,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
     bool json = false, done = false;
     pt_option options[] = {
-        {"json", PT_OPTION_SWITCH, &json, NULL, "one JSON object on stdout", NULL, false},
+        PT_JSON_OPTION(&json),
     };
     pt_command_line line = {.options = options, .n_options = 1, .most_positional = 1};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);

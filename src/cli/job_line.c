@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "base/fit_line.h"
 #include "cli/cli.h"
 #include "cli/job_line.h"
 #include "cli/progress.h"
@@ -25,42 +26,48 @@ pt_job_line pt_job_line_begin(const char *what, int64_t total, bool quiet)
     return (pt_job_line){.what = what,
                          .total = total,
                          .quiet = quiet,
-                         .terminal = pt_stderr_is_terminal(),
+                         .line = pt_live_line_begin(),
                          .started = pt_clock_seconds(),
                          .first = -1};
+}
+
+/* A total that is not known leaves out what would follow from it. */
+static void show(pt_job_line *l, int64_t bytes, double now)
+{
+    char line[200], done[64], rate[48], left[48] = "", n[32], all[32];
+    double per_second = (double)(bytes - l->first) / (now - l->started);
+    pt_megabytes(bytes, n);
+    if (l->total > 0) pt_format(done, sizeof done, "%s of %s", n, pt_megabytes(l->total, all));
+    else pt_format(done, sizeof done, "%s", n);
+    pt_format(rate, sizeof rate, "%s/s", pt_megabytes((int64_t)per_second, n));
+    if (l->total > 0 && per_second > 0)
+        pt_format(left, sizeof left, "ETA %s",
+                  pt_duration((double)(l->total - bytes) / per_second, n));
+    const pt_line_part parts[] = {
+        {l->what, 0, false}, {done, 1, false}, {rate, 3, false}, {left, 2, false}};
+    pt_fit_line(line, sizeof line, parts, 4, pt_live_line_columns(&l->line));
+    pt_live_line_show(&l->line, line);
 }
 
 pt_status pt_job_line_show(void *ctx, int64_t bytes, pt_error *err)
 {
     pt_job_line *l = ctx;
-    double now = pt_clock_seconds(), every = l->terminal ? 0.2 : 10.0;
+    double now = pt_clock_seconds();
     if (caught) {
         pt_status s = caught == SIGTERM  ? PT_TERMINATED
                       : caught == SIGHUP ? PT_HUNG_UP
                                          : PT_INTERRUPTED;
         return pt_fail(err, s, "%s was stopped by a signal", l->what);
     }
-    if (l->first < 0) {
-        l->first = bytes;
-        l->shown = now;
-    }
-    if (l->quiet || now - l->shown < every) return PT_OK;
-    l->shown = now;
-    char line[160], done[32], all[32] = "?", rate[32], left[32] = "?";
-    double per_second = (double)(bytes - l->first) / (now - l->started);
-    if (l->total > 0) pt_megabytes(l->total, all);
-    if (l->total > 0 && per_second > 0) pt_duration((double)(l->total - bytes) / per_second, left);
-    pt_format(line, sizeof line, "%s  %s of %s  %s/s  ETA %s", l->what, pt_megabytes(bytes, done),
-              all, pt_megabytes((int64_t)per_second, rate), left);
-    if (l->terminal) pt_say("\r%.*s\033[K", pt_stderr_columns() - 1, line);
-    else pt_say("%s\n", line);
-    l->open = l->terminal;
+    bool first = l->first < 0; /* nothing to tell yet */
+    if (first) l->first = bytes;
+    if (!pt_live_line_is_due(&l->line, now) || first || l->quiet) return PT_OK;
+    show(l, bytes, now);
     return PT_OK;
 }
 
 void pt_job_line_end(pt_job_line *l)
 {
-    if (l->open) pt_say("\r\033[K");
-    l->open = false;
+    pt_live_line_clear(&l->line);
     for (int i = 0; i < N_SIGNALS; i++) sigaction(numbers[i], &before[i], NULL);
 }

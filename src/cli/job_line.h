@@ -4,14 +4,15 @@
 #define PT_CLI_JOB_LINE_H
 
 #include "base/status.h"
+#include "cli/live_line.h"
 
 typedef struct pt_job_line {
     const char *what; /* "sharding" */
     int64_t total;    /* bytes; below 1: unknown */
     bool quiet;
 
-    bool terminal, open; /* a line that is rewritten is on the screen */
-    double started, shown;
+    pt_live_line line;
+    double started;
     int64_t first; /* bytes that were done before */
 } pt_job_line;
 

@@ -49,10 +49,8 @@ static void on_bus_error(int number)
 /* The message on one line, whatever bytes the user's words and files put into it. */
 static void print_error(const pt_error *err)
 {
-    char line[sizeof err->message];
-    memcpy(line, err->message, sizeof line);
-    for (char *p = line; *p; p++)
-        if ((unsigned char)*p < 32 || *p == 127) *p = '?';
+    char line[3 * sizeof err->message];
+    pt_safe_line(line, sizeof line, err->message, strlen(err->message));
     pt_say("posttrain: %s\n", line);
 }
 

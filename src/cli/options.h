@@ -58,8 +58,20 @@ typedef struct pt_command_line {
     int most_positional; /* how many the verb takes at most */
     const char
         *first; /* what the first must be, "gemm|ops", or its name in the help, DIR; NULL: a file */
+    const char *
+        missing; /* said when no word was given: "which run? give its folder"; NULL: none is needed */
     pt_help_form help; /* asked for: print it and stop */
 } pt_command_line;
+
+/* Options that many verbs have. */
+#define PT_JSON_OPTION(target)                                                           \
+    {                                                                                    \
+        "json", PT_OPTION_SWITCH, target, NULL, "one JSON object on stdout", NULL, false \
+    }
+#define PT_QUIET_OPTION(target)                                                              \
+    {                                                                                        \
+        "quiet", PT_OPTION_SWITCH, target, NULL, "nothing on stderr but errors", NULL, false \
+    }
 
 /* Parses argv[0 … argc-1] (the words after the verb). "--name value" and "--name=value"; "--" ends
  * options. BAD_INPUT names the word and, for an unknown option, the nearest one. */

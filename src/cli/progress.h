@@ -3,18 +3,17 @@
 #ifndef PT_CLI_PROGRESS_H
 #define PT_CLI_PROGRESS_H
 
+#include "cli/live_line.h"
 #include "train/pace.h"
 #include "train/trainer.h"
 
 typedef struct pt_progress {
-    bool quiet;    /* --quiet: nothing */
-    bool terminal; /* one line that is rewritten */
+    bool quiet; /* --quiet: nothing */
     bool color;
+    pt_live_line line;
     int64_t steps;
     int64_t saved_step; /* told last; the last step is saved again after its evaluation. -1: none */
-    double shown;       /* seconds, when a step was shown last; 0 = never */
     pt_pace pace;
-    bool line_open;     /* a rewritten line is on the screen */
     const char *prompt; /* of the samples */
 } pt_progress;
 

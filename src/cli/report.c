@@ -10,11 +10,12 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_option options[] = {
         {"out", PT_OPTION_TEXT, &out, "FILE", "where to", "RUN/report.html", false},
     };
-    pt_command_line line = {.options = options, .n_options = 1, .most_positional = 1};
+    pt_command_line line = {.options = options,
+                            .n_options = 1,
+                            .most_positional = 1,
+                            .missing = "which run? give its folder: posttrain report RUN"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    if (line.n_positional < 1)
-        return pt_fail(err, PT_BAD_INPUT, "which run? give its folder: posttrain report RUN");
     s = pt_report_put(line.positional[0], out, err);
     if (s) return s;
     pt_strbuf text = {0};

@@ -4,6 +4,8 @@
 #include "io/note.h"
 #include "train/run_folder.h"
 
+#define AGAIN "pipe it in again, or give it with --corpus FILE"
+
 /* What may change without a change of the curve: how it is computed, looked at and kept; and the path of the
  * corpus, whose bytes are compared instead. And what to do about a spike, which is how a run goes on that ended at one. */
 static const char *const may_change[] = {
@@ -156,6 +158,26 @@ static pt_status check_sources(const pt_train_arguments *a, const pt_json *was, 
     return s;
 }
 
+/* A path that the run recorded means what it meant only where the run began, and standard input cannot be read again. */
+pt_status pt_resume_check_paths(const pt_train_arguments *a, pt_error *err)
+{
+    const pt_word_list *paths = &a->corpus.paths;
+    const pt_json *recorded = pt_option_recorded(pt_json_get(a->previous, "arguments"), "corpus");
+    const pt_json *was = recorded ? recorded->child : NULL;
+    for (int i = 0; i < paths->n && was; i++, was = was->next) {
+        const char *path = paths->word[i];
+        if (was->type != PT_JSON_STRING || strcmp(was->text, path) != 0) continue;
+        if (strcmp(path, "-") == 0 && pt_stdin_is_terminal())
+            return pt_fail(err, PT_BAD_INPUT, "the run read its text from standard input: " AGAIN);
+        if (strcmp(path, "-") == 0 || pt_fs_exists(path)) continue;
+        return pt_fail(err, PT_NOT_FOUND,
+                       "the run's text %s is not here: go on in the folder where the run began, or "
+                       "say with --corpus where it is",
+                       path);
+    }
+    return PT_OK;
+}
+
 pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
 {
     const pt_json *corpus = pt_json_get(a->previous, "corpus");
@@ -163,6 +185,9 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
     const char *have = pt_corpus_sha256(a->corpus.corpus);
     int64_t size = -1, n = pt_corpus_tokens(a->corpus.corpus);
     const char *name = a->corpus.name;
+    if (n == 0 && strcmp(name, "-") == 0)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "the run read its text from standard input, which is empty now: " AGAIN);
     pt_status s = check_sources(a, pt_json_get(corpus, "sources"), err);
     if (s) return s;
     if (!pt_json_get_i64(corpus, "bytes", &size) || size != n)

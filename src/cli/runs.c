@@ -3,9 +3,10 @@
 
 #include "base/fit_line.h"
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "factory/compare.h"
 
-#define MAX_CELL 64
+#define COLUMNS 12
 #define KEPT_RANKS 4 /* those of the name, the best loss, the state and the verdict */
 
 typedef struct runs_verb {
@@ -13,133 +14,53 @@ typedef struct runs_verb {
     bool json, no_index;
 } runs_verb;
 
-/* ---- a table of texts ---- */
-
-typedef struct table {
-    char (*cells)[MAX_CELL]; /* [rows][columns] */
-    int64_t rows;
-    int columns;
-    const int *
-        ranks; /* [columns]: the highest is left out first where the screen is narrow; NULL: all stay */
-    unsigned right; /* bit k: column k is aligned to the right */
-} table;
-
-static char *cell(const table *t, int64_t row, int column)
-{
-    return t->cells[row * t->columns + column];
-}
-
-static bool new_table(table *t, pt_error *err)
-{
-    t->cells = pt_alloc((size_t)(t->rows * t->columns) * MAX_CELL);
-    if (!t->cells) (void)pt_fail(err, PT_NO_MEMORY, "no memory for the table");
-    return t->cells != NULL;
-}
-
-/* Text from a file, made harmless for a terminal, its end kept when it is too long (names differ there). */
-static void put_cell(const table *t, int64_t row, int column, const char *text)
-{
-    pt_strbuf safe = {0};
-    char *out = cell(t, row, column);
-    pt_put_safely(&safe, text, strlen(text), "");
-    const char *from = safe.data ? safe.data : "";
-    bool cut = safe.len >= MAX_CELL;
-    if (cut) from += safe.len - (MAX_CELL - 4);
-    while (cut && ((unsigned char)*from & 0xc0) == 0x80) from++;
-    pt_format(out, MAX_CELL, "%s%s", cut ? "…" : "", from);
-    for (char *p = out; *p; p++)
-        if (*p == '\n') *p = ' ';
-    pt_strbuf_deinit(&safe);
-}
-
-static int width_of(const table *t, int column)
-{
-    int width = 0;
-    for (int64_t row = 0; row < t->rows; row++) {
-        int n = pt_text_columns(cell(t, row, column));
-        if (n > width) width = n;
-    }
-    return width;
-}
-
-static bool is_shown(const table *t, int column, int least)
-{
-    return !t->ranks || t->ranks[column] < least;
-}
-
-/* The ranks below the returned one fit. */
-static int fit(const table *t)
-{
-    int least = 100, limit = pt_stdout_is_terminal() ? pt_stderr_columns() : 1000;
-    for (; least > KEPT_RANKS; least--) {
-        int total = -2;
-        for (int k = 0; k < t->columns; k++)
-            if (is_shown(t, k, least)) total += 2 + width_of(t, k);
-        if (total <= limit) break;
-    }
-    return least;
-}
-
-static void put_table(pt_strbuf *out, const table *t)
-{
-    int least = fit(t);
-    for (int64_t row = 0; row < t->rows; row++) {
-        size_t begin = out->len;
-        for (int k = 0; k < t->columns; k++) {
-            if (!is_shown(t, k, least)) continue;
-            const char *text = cell(t, row, k);
-            int pad = width_of(t, k) - pt_text_columns(text);
-            if (out->len > begin) pt_strbuf_puts(out, "  ");
-            if (t->right >> k & 1) pt_strbuf_printf(out, "%*s%s", pad, "", text);
-            else pt_strbuf_printf(out, "%s%*s", text, pad, "");
-        }
-        while (!out->failed && out->len > begin && out->data[out->len - 1] == ' ') out->len--;
-        pt_strbuf_putc(out, '\n');
-    }
-}
-
 /* ---- the list ---- */
 
-static void put_loss(char *out, double loss)
+static void put_loss(pt_table *t, int64_t row, int column, double loss)
 {
-    pt_format(out, MAX_CELL, loss == loss ? "%.4f" : "-", loss);
+    pt_table_put(t, row, column, loss == loss ? "%.4f" : "-", loss);
 }
 
-static void put_run(const table *t, int64_t row, const pt_run_summary *s)
+static void put_run(pt_table *t, int64_t row, const pt_run_summary *s)
 {
     char n[32];
-    put_cell(t, row, 0, s->path);
-    put_cell(t, row, 1, *s->preset ? s->preset : "-");
-    pt_format(cell(t, row, 2), MAX_CELL, "%s", s->params ? pt_rate((double)s->params, n) : "-");
-    pt_format(cell(t, row, 3), MAX_CELL, "%lld/%lld", (long long)s->steps,
-              (long long)s->total_steps);
-    put_loss(cell(t, row, 4), s->best_val);
-    put_loss(cell(t, row, 5), s->last_val);
-    put_loss(cell(t, row, 6), s->train_loss);
-    pt_format(cell(t, row, 7), MAX_CELL, "%s", pt_rate(s->speed, n));
-    pt_format(cell(t, row, 8), MAX_CELL, "%s", pt_duration(s->seconds, n));
-    put_cell(t, row, 9, *s->started ? s->started : "-");
-    if (strlen(s->started) > 16) cell(t, row, 9)[16] = '\0'; /* to the minute */
-    put_cell(t, row, 10, s->state);
-    put_cell(t, row, 11, s->verdict);
+    pt_table_text(t, row, 0, s->path);
+    pt_table_text(t, row, 1, *s->preset ? s->preset : "-");
+    pt_table_put(t, row, 2, "%s", s->params ? pt_rate((double)s->params, n) : "-");
+    pt_table_put(t, row, 3, "%lld/%lld", (long long)s->steps, (long long)s->total_steps);
+    put_loss(t, row, 4, s->best_val);
+    put_loss(t, row, 5, s->last_val);
+    put_loss(t, row, 6, s->train_loss);
+    pt_table_put(t, row, 7, "%s", pt_rate(s->speed, n));
+    pt_table_put(t, row, 8, "%s", pt_duration(s->seconds, n));
+    pt_format(n, 17, "%s", *s->started ? s->started : "-"); /* to the minute */
+    pt_table_text(t, row, 9, n);
+    pt_table_text(t, row, 10, s->state);
+    pt_table_text(t, row, 11, s->verdict);
 }
 
 static pt_status put_list(pt_strbuf *out, const pt_runs *runs, pt_error *err)
 {
-    static const char *const titles[] = {"run",      "preset",   "params",   "step",
-                                         "best val", "last val", "training", "tok/s",
-                                         "time",     "started",  "state",    "verdict"};
-    static const int ranks[] = {0, 9, 7, 4, 1, 5, 10, 6, 8, 11, 2, 3};
-    table t = {.rows = runs->n + 1, .columns = 12, .ranks = ranks, .right = 0x1fc};
+    static const char *const titles[COLUMNS] = {"run",      "preset",   "params",   "step",
+                                                "best val", "last val", "training", "tok/s",
+                                                "time",     "started",  "state",    "verdict"};
+    static const int ranks[COLUMNS] = {0, 9, 7, 4, 1, 5, 10, 6, 8, 11, 2, 3};
+    pt_table t = {.rows = runs->n + 1,
+                  .columns = COLUMNS,
+                  .screen = pt_stdout_columns(),
+                  .ranks = ranks,
+                  .kept = KEPT_RANKS,
+                  .right = 0x1fc};
     if (runs->n == 0) {
         pt_strbuf_puts(out, "no runs here\n");
         return PT_OK;
     }
-    if (!new_table(&t, err)) return PT_NO_MEMORY;
-    for (int k = 0; k < t.columns; k++) put_cell(&t, 0, k, titles[k]);
+    pt_status s = pt_table_begin(&t, err);
+    if (s) return s;
+    for (int k = 0; k < COLUMNS; k++) pt_table_text(&t, 0, k, titles[k]);
     for (int64_t i = 0; i < runs->n; i++) put_run(&t, i + 1, &runs->items[i]);
-    put_table(out, &t);
-    pt_free(t.cells);
+    pt_table_print(&t, out);
+    pt_table_end(&t);
     return PT_OK;
 }
 
@@ -206,71 +127,96 @@ typedef struct pair {
 
 static pt_status put_figures(pt_strbuf *out, const pair *p, pt_error *err)
 {
-    static const char *const names[] = {"",
-                                        "preset",
-                                        "step",
-                                        "best validation loss",
-                                        "newest validation loss",
-                                        "training loss",
-                                        "tokens per second",
-                                        "time",
-                                        "state",
-                                        "verdict"};
-    static const int columns[] = {0, 1, 3, 4, 5, 6, 7, 8, 10, 11}; /* of put_run */
-    table all = {.rows = 2, .columns = 12}, t = {.rows = 10, .columns = 3};
-    if (!new_table(&all, err)) return PT_NO_MEMORY;
-    if (!new_table(&t, err)) {
-        pt_free(all.cells);
-        return PT_NO_MEMORY;
-    }
-    for (int k = 0; k < 2; k++) put_run(&all, k, &p->sum[k]);
-    for (int row = 0; row < 10; row++) {
-        put_cell(&t, row, 0, names[row]);
+    static const struct {
+        const char *name;
+        int column; /* of put_run */
+    } figures[] = {{"", 0},
+                   {"preset", 1},
+                   {"step", 3},
+                   {"best validation loss", 4},
+                   {"newest validation loss", 5},
+                   {"training loss", 6},
+                   {"tokens per second", 7},
+                   {"time", 8},
+                   {"state", 10},
+                   {"verdict", 11}};
+    int n = sizeof figures / sizeof figures[0];
+    pt_table all = {.rows = 2, .columns = COLUMNS};
+    pt_table t = {.rows = n, .columns = 3, .screen = pt_stdout_columns()};
+    pt_status s = pt_table_begin(&all, err);
+    if (s == PT_OK) s = pt_table_begin(&t, err);
+    for (int k = 0; k < 2 && s == PT_OK; k++) put_run(&all, k, &p->sum[k]);
+    for (int row = 0; row < n && s == PT_OK; row++) {
+        pt_table_text(&t, row, 0, figures[row].name);
         for (int k = 0; k < 2; k++)
-            memcpy(cell(&t, row, k + 1), cell(&all, k, columns[row]), MAX_CELL);
+            pt_table_text(&t, row, k + 1, pt_table_cell(&all, k, figures[row].column));
     }
-    put_table(out, &t);
-    pt_free(t.cells);
-    pt_free(all.cells);
-    return PT_OK;
+    if (s == PT_OK) pt_table_print(&t, out);
+    pt_table_end(&t);
+    pt_table_end(&all);
+    return s;
 }
 
+static bool is_long(const pt_difference *d, int screen)
+{
+    int most = screen / 3; /* columns for each of the three */
+    return screen && (pt_text_columns(d->a) > most || pt_text_columns(d->b) > most);
+}
+
+static void put_long(pt_strbuf *out, const pt_difference *d)
+{
+    const char *const values[] = {d->a, d->b};
+    pt_put_safely(out, d->key, strlen(d->key), "");
+    for (int k = 0; k < 2; k++) {
+        pt_strbuf_puts(out, "\n  ");
+        const char *value = *values[k] ? values[k] : "-";
+        pt_put_safely(out, value, strlen(value), "  ");
+    }
+    pt_strbuf_putc(out, '\n');
+}
+
+/* Side by side; on a screen, long texts one below the other and whole: cut off they could look alike. */
 static pt_status put_differences(pt_strbuf *out, const pt_comparison *c, pt_error *err)
 {
-    table t = {.rows = c->n_differences, .columns = 3};
+    pt_table t = {.columns = 3, .screen = pt_stdout_columns()};
     pt_strbuf_puts(out, c->n_differences ? "\nset differently:\n" : "\nset alike\n");
-    if (!c->n_differences) return PT_OK;
-    if (!new_table(&t, err)) return PT_NO_MEMORY;
-    for (int64_t i = 0; i < t.rows; i++) {
+    for (int64_t i = 0; i < c->n_differences; i++) t.rows += !is_long(&c->differences[i], t.screen);
+    pt_status s = pt_table_begin(&t, err);
+    if (s) return s;
+    for (int64_t i = 0, row = 0; i < c->n_differences; i++) {
         const pt_difference *d = &c->differences[i];
-        put_cell(&t, i, 0, d->key);
-        put_cell(&t, i, 1, *d->a ? d->a : "-");
-        put_cell(&t, i, 2, *d->b ? d->b : "-");
+        if (is_long(d, t.screen)) continue;
+        pt_table_text(&t, row, 0, d->key);
+        pt_table_text(&t, row, 1, *d->a ? d->a : "-");
+        pt_table_text(&t, row++, 2, *d->b ? d->b : "-");
     }
-    put_table(out, &t);
-    pt_free(t.cells);
+    pt_table_print(&t, out);
+    for (int64_t i = 0; i < c->n_differences; i++)
+        if (is_long(&c->differences[i], t.screen)) put_long(out, &c->differences[i]);
+    pt_table_end(&t);
     return PT_OK;
 }
 
 /* At most about 20 of the common evaluations, the last one always. */
 static pt_status put_vals(pt_strbuf *out, const pt_comparison *c, pt_error *err)
 {
-    int64_t every = pt_div_up(pt_max_i64(c->n_vals, 1), 20);
-    table t = {.rows = pt_div_up(c->n_vals, every) + 1, .columns = 4, .right = 0xf};
-    if (!c->n_vals) return PT_OK;
-    if (!new_table(&t, err)) return PT_NO_MEMORY;
-    pt_strbuf_puts(out, "\nvalidation loss, where both were evaluated:\n");
     static const char *const titles[] = {"step", "first", "second", "change"};
-    for (int k = 0; k < 4; k++) put_cell(&t, 0, k, titles[k]);
+    int64_t every = pt_div_up(pt_max_i64(c->n_vals, 1), 20);
+    pt_table t = {.rows = pt_div_up(c->n_vals, every) + 1, .columns = 4, .right = 0xf};
+    if (!c->n_vals) return PT_OK;
+    pt_status s = pt_table_begin(&t, err);
+    if (s) return s;
+    pt_strbuf_puts(out, "\nvalidation loss, where both were evaluated:\n");
+    for (int k = 0; k < 4; k++) pt_table_text(&t, 0, k, titles[k]);
     for (int64_t row = 1; row < t.rows; row++) {
         const pt_common_val *v = &c->vals[c->n_vals - 1 - (t.rows - 1 - row) * every];
-        pt_format(cell(&t, row, 0), MAX_CELL, "%lld", (long long)v->step);
-        put_loss(cell(&t, row, 1), v->a);
-        put_loss(cell(&t, row, 2), v->b);
-        pt_format(cell(&t, row, 3), MAX_CELL, "%+.4f", v->change);
+        pt_table_put(&t, row, 0, "%lld", (long long)v->step);
+        put_loss(&t, row, 1, v->a);
+        put_loss(&t, row, 2, v->b);
+        pt_table_put(&t, row, 3, "%+.4f", v->change);
     }
-    put_table(out, &t);
-    pt_free(t.cells);
+    pt_table_print(&t, out);
+    pt_table_end(&t);
     return PT_OK;
 }
 
@@ -337,7 +283,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_option options[] = {
         {"sort", PT_OPTION_TEXT, &v.sort, "started|name|val|speed|steps|params",
          "the newest, lowest or largest first", "started", false},
-        {"json", PT_OPTION_SWITCH, &v.json, NULL, "one JSON object on stdout", NULL, false},
+        PT_JSON_OPTION(&v.json),
         {"no-index", PT_OPTION_SWITCH, &v.no_index, NULL, "read every run anew", NULL, false},
     };
     pt_command_line line = {.options = options, .n_options = 3, .most_positional = 4};
@@ -354,7 +300,8 @@ const pt_verb pt_verb_runs = {
     .details =
         "Looks in the folder runs, or here when there is none, three levels deep. What was read "
         "is\n"
-        "remembered in $XDG_DATA_HOME/posttrain/runs.db where SQLite is installed.\n\n"
+        "remembered in $XDG_DATA_HOME/posttrain/runs.db where SQLite is installed. On a terminal\n"
+        "columns that do not fit are left out; a file and --json get all.\n\n"
         "Examples:\n  posttrain runs --sort val\n  posttrain runs compare runs/first runs/second\n",
     .run = run,
 };

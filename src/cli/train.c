@@ -146,10 +146,10 @@ static pt_status choose_device(const pt_train_arguments *a, pt_device **out, pt_
     bool cpu = strcmp(choice.device, "cpu") == 0;
     if (cpu && !choice.isa && began) {
         choice.isa = began;
-        if (pt_choose_device(&choice, out, NULL) == PT_OK) return PT_OK;
+        if (pt_device_choose(&choice, out, NULL) == PT_OK) return PT_OK;
         choice.isa = NULL;
     }
-    pt_status s = pt_choose_device(&choice, out, err);
+    pt_status s = pt_device_choose(&choice, out, err);
     if (s == PT_OK && cpu && began && strcmp(began, (*out)->detail) != 0)
         pt_say("posttrain: the run began with --isa %s and goes on with %s: close to what it would "
                "have been, but not bit for bit\n",
@@ -167,7 +167,8 @@ static pt_status choose_text(train_verb *v, pt_error *err)
         return s;
     }
     choice->quiet = v->args.quiet;
-    pt_status s = pt_corpus_choice_open(choice, err);
+    pt_status s = pt_resume_check_paths(&v->args, err);
+    if (s == PT_OK) s = pt_corpus_choice_open(choice, err);
     if (s) return s;
     desc->data = &choice->data;
     desc->corpus_memory = pt_corpus_memory(choice->corpus);
@@ -258,12 +259,11 @@ static pt_status begin_run(train_verb *v, const char *command, pt_error *err)
 static void say_refused(const pt_run_restored *r)
 {
     for (int64_t i = 0; i < r->n_refused && i < PT_RUN_REFUSED_SHOWN; i++) {
-        pt_strbuf why = {0};
-        pt_put_safely(&why, r->refused[i].why, strlen(r->refused[i].why), "");
+        char why[3 * sizeof r->refused[i].why];
+        pt_safe_line(why, sizeof why, r->refused[i].why, strlen(r->refused[i].why));
         pt_say("posttrain: checkpoint of step %lld cannot be used: %s%s\n",
-               (long long)r->refused[i].step, why.failed ? "?" : why.data,
+               (long long)r->refused[i].step, why,
                r->refused[i].newer ? " (it stays where it is)" : "");
-        pt_strbuf_deinit(&why);
     }
 }
 
@@ -319,14 +319,15 @@ static void greet(const train_verb *v)
     pt_say("%s: %s parameters (%lld layers, width %lld, %lld heads, context %lld)\n",
            pt_train_arguments_shape(&v->args), pt_grouped(pt_trainer_n_params(v->trainer), n),
            (long long)m->n_layers, (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
-    pt_corpus_choice_say(&v->args.corpus, pt_trainer_validates(v->trainer));
+    pt_corpus_choice_say(&v->args.corpus, pt_trainer_held_out(v->trainer));
     const pt_train_options *t = &v->args.train;
     pt_say("%lld steps of %lld x %lld tokens%s, learning rate %g %s, seed %llu\n",
            (long long)t->steps, (long long)(t->batch * t->accum), (long long)m->ctx,
            t->accum > 1 ? " (accumulated)" : "", t->lr, pt_schedule_name(t->schedule),
            (unsigned long long)t->seed);
-    pt_say("%s (%s, %d threads), %s planned, run folder %s\n", v->device->name, v->device->detail,
-           pt_pool_threads(pt_device_pool(v->device)),
+    int threads = pt_pool_threads(pt_device_pool(v->device));
+    pt_say("%s (%s, %d thread%s), %s planned\nrun folder: %s\n", v->device->name, v->device->detail,
+           threads, threads == 1 ? "" : "s",
            pt_megabytes(pt_plan_total_bytes(pt_trainer_plan(v->trainer)), memory), v->args.out);
     if (!t->save_every && v->args.save_minutes <= 0)
         pt_say("nothing is saved before the end: a kill would lose all (--save-minutes, "
@@ -381,10 +382,10 @@ static pt_status print_result(const train_verb *v, pt_error *err)
 static void say_done(const train_verb *v)
 {
     int64_t best = pt_run_folder_best(v->run);
-    pt_say("done: %s/model.tinygpt, and %s/report.html shows the run\n", v->args.out, v->args.out);
+    pt_say("done: %s/model.tinygpt\nreport: %s/report.html\n", v->args.out, v->args.out);
     if (best >= 0 && best < pt_trainer_step(v->trainer))
-        pt_say("lowest validation loss at step %lld: %s/checkpoints/step-%08lld\n", (long long)best,
-               v->args.out, (long long)best);
+        pt_say("lowest validation loss at step %lld:\n%s/checkpoints/step-%08lld\n",
+               (long long)best, v->args.out, (long long)best);
 }
 
 /* Where the run can go on as it is. After a loss that was not finite it would come to the same again. */

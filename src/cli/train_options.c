@@ -284,25 +284,3 @@ pt_status pt_train_arguments_check_record(const pt_json *record, const char *pat
                                path, *name);
     return PT_OK;
 }
-
-/* "tiny 70K, small 366K, …" */
-void pt_train_list_presets(pt_strbuf *out)
-{
-    pt_strbuf_puts(out, "\nPresets, with their parameters:\n ");
-    size_t line = out->len;
-    for (const pt_preset *p = pt_presets(); p->name; p++) {
-        pt_params params;
-        pt_model_config config = p->config;
-        pt_model_config_complete(&config);
-        if (pt_params_init(&params, &config, NULL)) continue;
-        bool millions = params.n_params >= 1000000;
-        double size = (double)params.n_params / (millions ? 1e6 : 1e3);
-        if (out->len - line > 62) {
-            pt_strbuf_puts(out, "\n ");
-            line = out->len;
-        }
-        pt_strbuf_printf(out, " %s %.*f%s%s", p->name, millions && size < 10 ? 1 : 0, size,
-                         millions ? "M" : "K", p[1].name ? "," : "\n");
-        pt_params_deinit(&params);
-    }
-}

@@ -54,7 +54,7 @@ pt_status pt_train_arguments_record(pt_train_arguments *arguments, const pt_json
 pt_status pt_train_arguments_check_record(const pt_json *record, const char *path, pt_error *err);
 /* What the shape is called: "depth", the preset when it is that one's, else "custom". */
 const char *pt_train_arguments_shape(const pt_train_arguments *arguments);
-/* "tiny 70K, small 366K, …", for the help page. */
+/* The presets, their sizes and the memory they take, for the help page. cli/presets.c */
 void pt_train_list_presets(pt_strbuf *out);
 
 #endif

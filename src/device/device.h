@@ -125,6 +125,18 @@ const char *const *pt_device_cpu_isas(void);
 /* All of this build, whatever the machine. */
 const char *const *pt_device_cpu_built(void);
 
+/* A device as a user names it. */
+typedef struct pt_device_choice {
+    const char *device; /* one of PT_DEVICE_NAMES */
+    const char *isa;    /* NULL = the best */
+    int64_t threads;    /* 0 = every processor */
+} pt_device_choice;
+#define PT_DEVICE_NAMES "cpu|ref"
+/* BAD_INPUT for another name or number of threads, as for the cpu's isa; messages name the options --device, … */
+pt_status pt_device_choose(const pt_device_choice *choice, pt_device **out, pt_error *err);
+/* Its thread pool; NULL where it has none (ref). */
+pt_pool *pt_device_pool(pt_device *device);
+
 /* Measures of the processor, to judge speeds by (bench/). Only for a cpu device, in its instruction set, on all its
  * threads, or alone: on the calling one.
  * Fused multiply-adds on registers, `blocks` of some 20 microseconds. Returns how many operations that was, two to a

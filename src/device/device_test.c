@@ -41,6 +41,41 @@ static pt_status fetch(const pt_tensor *t, void *to, int64_t bytes)
     return s;
 }
 
+/* ---- choice ---- */
+
+TEST(a_device_is_chosen_by_name)
+{
+    pt_device *device = NULL;
+    memset(&err, 0, sizeof err);
+    CHECK_OK(pt_device_choose(&(pt_device_choice){"cpu", "base", 3}, &device, &err), err);
+    CHECK_STR(device->name, "cpu");
+    CHECK_STR(device->detail, "base");
+    CHECK_INT(pt_pool_threads(pt_device_pool(device)), 3);
+    pt_device_free(device);
+    CHECK_OK(pt_device_choose(&(pt_device_choice){"ref", NULL, 0}, &device, &err), err);
+    CHECK_STR(device->name, "ref");
+    CHECK(!pt_device_pool(device));
+    pt_device_free(device);
+}
+
+TEST(a_device_that_is_not_there_is_refused)
+{
+    static const struct {
+        pt_device_choice choice;
+        const char *words;
+    } bad[] = {{{"gpu", NULL, 1}, "--device is 'gpu', it must be cpu or ref"},
+               {{"cpu", NULL, -1}, "--threads is -1, it must be 0 to 1024"},
+               {{"ref", NULL, 1025}, "--threads is 1025, it must be 0 to 1024"},
+               {{"cpu", "mmx", 1}, "mmx"}};
+    for (int i = 0; i < 4; i++) {
+        pt_device *device = NULL;
+        memset(&err, 0, sizeof err);
+        CHECK_INT(pt_device_choose(&bad[i].choice, &device, &err), PT_BAD_INPUT);
+        CHECK(strstr(err.message, bad[i].words));
+        CHECK(!device);
+    }
+}
+
 /* ---- memory ---- */
 
 TEST(what_goes_up_comes_down)

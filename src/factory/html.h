@@ -5,9 +5,8 @@
 
 #include "base/strings.h"
 
-/* Any bytes as text, also inside a quoted attribute: & < > " ' become references, control characters other than
- * newline and tab a dot, what is no UTF-8 U+FFFD, and so do characters that turn the direction of text around
- * (they could make a page show something else than it says). */
+/* Any bytes as text, also inside a quoted attribute: & < > " ' become references, newline and tab stay, all else is made
+ * harmless as in base/safe_text.h. */
 void pt_html_bytes(pt_strbuf *out, const char *bytes, size_t n);
 void pt_html_text(pt_strbuf *out, const char *text); /* NUL-terminated; NULL is nothing */
 

@@ -1,5 +1,6 @@
 /* Reading .safetensors. Every byte is hostile. SPDX-License-Identifier: MIT */
 #include "base/maths.h"
+#include "base/safe_text.h"
 #include "io/bytes.h"
 #include "io/safetensors.h"
 
@@ -80,20 +81,6 @@ static bool sort_by_position(pt_safetensors *file)
 
 /* ---- the header ---- */
 
-/* A name or word of the file in a message: short, and nothing that a terminal would obey. */
-typedef struct shown {
-    char text[64];
-} shown;
-
-static shown show(const char *text, size_t n)
-{
-    shown s = {0};
-    size_t most = sizeof s.text - 4, len = n < most ? n : most;
-    for (size_t i = 0; i < len; i++) s.text[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
-    pt_format(s.text + len, sizeof s.text - len, "%s", n > most ? "..." : "");
-    return s;
-}
-
 static pt_status parse_dtype(const pt_json *entry, const char *name, pt_safetensors_tensor *t,
                              pt_error *err)
 {
@@ -108,7 +95,7 @@ static pt_status parse_dtype(const pt_json *entry, const char *name, pt_safetens
         return PT_OK;
     }
     return pt_fail(err, PT_UNSUPPORTED, "tensor %s: its dtype %s is not known here", name,
-                   show(dtype->text, dtype->text_len).text);
+                   pt_show(dtype->text, dtype->text_len).text);
 }
 
 static pt_status parse_shape(const pt_json *entry, const char *name, pt_safetensors_tensor *t,
@@ -162,7 +149,7 @@ static pt_status parse_place(const pt_safetensors *file, const pt_json *entry, c
 static pt_status parse_tensor(const pt_safetensors *file, const pt_json *entry,
                               pt_safetensors_tensor *t, pt_error *err)
 {
-    shown name = show(entry->key, entry->key_len);
+    pt_shown name = pt_show(entry->key, entry->key_len);
     t->name = entry->key;
     if (entry->type != PT_JSON_OBJECT)
         return pt_fail(err, PT_CORRUPT, "tensor %s: its entry is not an object", name.text);
@@ -182,7 +169,7 @@ static pt_status check_metadata(const pt_json *metadata, pt_error *err)
     for (const pt_json *m = metadata->child; m; m = m->next)
         if (m->type != PT_JSON_STRING)
             return pt_fail(err, PT_CORRUPT, "__metadata__: %s is not a text",
-                           show(m->key, m->key_len).text);
+                           pt_show(m->key, m->key_len).text);
     return PT_OK;
 }
 
@@ -194,7 +181,8 @@ static pt_status check_places(const pt_safetensors *file, pt_error *err)
         const pt_safetensors_tensor *t = &file->tensors[i];
         if (t->data != at)
             return pt_fail(err, PT_CORRUPT, "tensor %s begins at byte %lld; %s at %lld",
-                           show(t->name, strlen(t->name)).text, (long long)(t->data - file->data),
+                           pt_show(t->name, strlen(t->name)).text,
+                           (long long)(t->data - file->data),
                            t->data < at ? "it overlaps one that ends" : "the one before it ends",
                            (long long)(at - file->data));
         at += t->bytes;
@@ -327,10 +315,10 @@ pt_status pt_safetensors_read_f32(const pt_safetensors_tensor *t, int64_t first,
 {
     if (first < 0 || n < 0 || n > t->n || first > t->n - n)
         return pt_fail(err, PT_BAD_INPUT, "tensor %s: it does not have %lld elements from %lld on",
-                       show(t->name, strlen(t->name)).text, (long long)n, (long long)first);
+                       pt_show(t->name, strlen(t->name)).text, (long long)n, (long long)first);
     if (!dtypes[t->dtype].readable)
         return pt_fail(err, PT_UNSUPPORTED, "tensor %s: dtype %s is not read as numbers here",
-                       show(t->name, strlen(t->name)).text, dtypes[t->dtype].name);
+                       pt_show(t->name, strlen(t->name)).text, dtypes[t->dtype].name);
     if (t->dtype == PT_SAFETENSORS_F32) memcpy(dst, t->data + 4 * first, (size_t)n * sizeof *dst);
     else
         for (int64_t i = 0; i < n; i++) dst[i] = number_at(t, first + i);

@@ -278,7 +278,7 @@ TEST(wrong_entries)
     refuse(X("F32", "[1,1,1,1,1,1,1,1,1]", "0", "4"), 4, PT_UNSUPPORTED, "it has 9 dimensions");
     refuse(X("F32", "6", "0", "24"), 24, PT_CORRUPT, "it has no shape");
     refuse(X("F4", "[6]", "0", "24"), 24, PT_UNSUPPORTED, "dtype F4 is not known");
-    refuse(X("F32\\u0000", "[6]", "0", "24"), 24, PT_UNSUPPORTED, "dtype F32? is not known");
+    refuse(X("F32\\u0000", "[6]", "0", "24"), 24, PT_UNSUPPORTED, "dtype F32· is not known");
     refuse("{\"x\":7}", 0, PT_CORRUPT, "tensor x: its entry is not an object");
     refuse("{\"x\":{}}", 0, PT_CORRUPT, "it has no dtype");
     refuse("{\"x\":{\"dtype\":\"F32\"}}", 0, PT_CORRUPT, "it has no shape");
@@ -287,7 +287,7 @@ TEST(wrong_entries)
     refuse("{\"\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0, PT_CORRUPT,
            "empty");
     refuse("{\"a\\u0000\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0, PT_CORRUPT,
-           "tensor 'a?'");
+           "tensor 'a·'");
     refuse("{\"__metadata__\":[]}", 0, PT_CORRUPT, "__metadata__ is not an object");
     refuse("{\"__metadata__\":{\"a\":1}}", 0, PT_CORRUPT, "__metadata__: a is not a text");
     refuse("[]", 0, PT_CORRUPT, "not an object");

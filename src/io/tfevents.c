@@ -2,6 +2,7 @@
 #include "io/tfevents.h"
 
 #include "base/hash.h"
+#include "base/safe_text.h"
 #include "io/bytes.h"
 
 #define HEAD_BYTES 12 /* length and its checksum */
@@ -129,13 +130,13 @@ static void put_code_block(pt_strbuf *out, const char *bytes, size_t n)
 {
     pt_strbuf_puts(out, "    ");
     for (size_t i = 0; i < n;) {
-        unsigned char c = (unsigned char)bytes[i];
-        int len = pt_utf8_char(bytes + i, n - i);
-        if (c == '\n') pt_strbuf_puts(out, "\n    ");
-        else if ((c < 32 && c != '\t') || c == 127) pt_strbuf_puts(out, "·");
-        else if (len < 0) pt_strbuf_puts(out, "\xef\xbf\xbd");
+        int len = 1;
+        const char *other = bytes[i] == '\n'   ? "\n    "
+                            : bytes[i] == '\t' ? "\t"
+                                               : pt_safe_char(bytes + i, n - i, &len);
+        if (other) pt_strbuf_puts(out, other);
         else pt_strbuf_append(out, bytes + i, (size_t)len);
-        i += (size_t)(len < 0 ? -len : len);
+        i += (size_t)len;
     }
 }
 

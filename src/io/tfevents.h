@@ -23,7 +23,7 @@ typedef struct pt_tfevents_scalar {
 void pt_tfevents_scalars(pt_strbuf *out, double wall, int64_t step,
                          const pt_tfevents_scalar *scalars, int n);
 /* Any bytes, shown as they are: TensorBoard renders Markdown, so the text becomes a block of code
- * (indented by four), control characters become a dot, and what is no UTF-8 becomes U+FFFD. */
+ * (indented by four). Newline and tab stay, all else is made harmless as in base/safe_text.h. */
 void pt_tfevents_text(pt_strbuf *out, double wall, int64_t step, const char *tag, const char *bytes,
                       size_t n);
 

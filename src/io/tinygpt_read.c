@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/hash.h"
 #include "base/maths.h"
+#include "base/safe_text.h"
 #include "io/bytes.h"
 #include "io/tinygpt_internal.h"
 
@@ -15,35 +16,19 @@ struct pt_tinygpt {
 
 /* ---- messages ---- */
 
-typedef struct shown {
-    char text[64];
-} shown;
-
-/* A value of the header for a message: short, and nothing that a terminal would obey. */
-static shown show_bytes(const char *text, size_t n)
+/* A value of the header for a message. */
+static pt_shown show(const pt_json *value)
 {
-    shown s = {0};
-    size_t most = sizeof s.text - 4, len = n < most ? n : most;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        s.text[i] = c >= 0x20 && c < 0x7f ? (char)c : '?';
-    }
-    pt_format(s.text + len, sizeof s.text - len, "%s", n > most ? "..." : "");
-    return s;
-}
-
-static shown show(const pt_json *value)
-{
-    if (!value) return show_bytes("absent", 6);
+    if (!value) return pt_show("absent", 6);
     switch (value->type) {
-    case PT_JSON_NULL: return show_bytes("null", 4);
-    case PT_JSON_BOOL: return value->boolean ? show_bytes("true", 4) : show_bytes("false", 5);
-    case PT_JSON_ARRAY: return show_bytes("an array", 8);
-    case PT_JSON_OBJECT: return show_bytes("an object", 9);
+    case PT_JSON_NULL: return pt_show("null", 4);
+    case PT_JSON_BOOL: return value->boolean ? pt_show("true", 4) : pt_show("false", 5);
+    case PT_JSON_ARRAY: return pt_show("an array", 8);
+    case PT_JSON_OBJECT: return pt_show("an object", 9);
     case PT_JSON_STRING: break;
     case PT_JSON_NUMBER: break;
     }
-    return show_bytes(value->text, value->text_len);
+    return pt_show(value->text, value->text_len);
 }
 
 /* null counts as absent: the native program leaves nil fields out, others write null. */
@@ -136,14 +121,14 @@ static bool same_shape(const pt_json *shape, const pt_tinygpt_tensor *t)
     return true;
 }
 
-static shown show_shape(const pt_json *shape)
+static pt_shown show_shape(const pt_json *shape)
 {
     if (!shape || shape->type != PT_JSON_ARRAY) return show(shape);
     char text[256] = "[";
     size_t n = 1;
     for (const pt_json *d = shape->child; d && n < 128; d = d->next)
         n += pt_format(text + n, sizeof text - n, "%s%s", show(d).text, d->next ? "," : "]");
-    return show_bytes(text, strlen(text));
+    return pt_show(text, strlen(text));
 }
 
 static pt_status check_entry(const pt_json *entry, int64_t index, const pt_tinygpt_tensor *t,

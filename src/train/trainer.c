@@ -277,7 +277,7 @@ double pt_trainer_val_loss(const pt_trainer *t) { return t->val_loss; }
 int64_t pt_trainer_val_step(const pt_trainer *t) { return t->val_step; }
 int64_t pt_trainer_spikes(const pt_trainer *t) { return t->n_spikes; }
 int64_t pt_trainer_n_params(const pt_trainer *t) { return t->model->params.n_params; }
-bool pt_trainer_validates(const pt_trainer *t) { return t->validate.n > 0; }
+const pt_mixture *pt_trainer_held_out(const pt_trainer *t) { return &t->validate; }
 const pt_model *pt_trainer_model(const pt_trainer *t) { return t->model; }
 
 double pt_trainer_train_loss(const pt_trainer *t)

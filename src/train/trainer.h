@@ -119,8 +119,8 @@ int64_t pt_trainer_val_step(const pt_trainer *trainer);  /* the step it was made
 double pt_trainer_train_loss(const pt_trainer *trainer); /* mean of the last 10 steps */
 int64_t pt_trainer_spikes(const pt_trainer *trainer);    /* how many there were */
 int64_t pt_trainer_n_params(const pt_trainer *trainer);
-/* The corpus is long enough to hold out a part. */
-bool pt_trainer_validates(const pt_trainer *trainer);
+/* The part of the data that validates; n = 0 where the corpus is too short to hold one out. */
+const pt_mixture *pt_trainer_held_out(const pt_trainer *trainer);
 /* Tokens per second of training work alone, first 3 steps left out; 0 when unknown. */
 double pt_trainer_tokens_per_second(const pt_trainer *trainer);
 const pt_model *pt_trainer_model(const pt_trainer *trainer);

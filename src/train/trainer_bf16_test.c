@@ -2,22 +2,19 @@
  * that hold the f32 weights.
  * SPDX-License-Identifier: MIT */
 #include "base/rng.h"
-#include "base/test.h"
-#include "io/sink.h"
-#include "io/tinygpt.h"
 #include "model/load_tinygpt.h"
 #include "ops/ops.h"
-#include "train/trainer.h"
+#include "train/test_run.h"
 
 #define STEPS 300
 #define CORPUS 20000
 
 typedef struct outcome {
+    test_run run;
     double loss[STEPS];
     int64_t n;
     double val_loss;
     char sample[64];
-    pt_strbuf file;
     int64_t step_bytes;
 } outcome;
 
@@ -41,19 +38,6 @@ static pt_status on_sampled(void *ctx, int64_t step, const char *bytes, int64_t 
 {
     (void)step, (void)e;
     memcpy(((outcome *)ctx)->sample, bytes, (size_t)n);
-    return PT_OK;
-}
-
-static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *e)
-{
-    (void)step, (void)e;
-    *sink = pt_sink_to_strbuf(&((outcome *)ctx)->file);
-    return PT_OK;
-}
-
-static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *e)
-{
-    (void)ctx, (void)step, (void)failed, (void)e;
     return PT_OK;
 }
 
@@ -87,8 +71,8 @@ static pt_trainer_desc describe(const setting *s, outcome *o)
                    .step = on_step,
                    .evaluated = on_evaluated,
                    .sampled = on_sampled,
-                   .save_begin = on_save_begin,
-                   .save_end = on_save_end}};
+                   .save_begin = test_run_save_begin,
+                   .save_end = test_run_save_end}};
     if (s->llama) {
         desc.config.n_kv_heads = 1;
         desc.config.norm = PT_NORM_RMS;
@@ -109,22 +93,19 @@ static pt_trainer_desc describe(const setting *s, outcome *o)
     return desc;
 }
 
-static void train(const setting *s, outcome *o)
+static void open_run(const setting *s, outcome *o)
 {
-    pt_device *device = NULL;
-    pt_trainer *trainer = NULL;
     memset(o, 0, sizeof *o);
     pt_trainer_desc desc = describe(s, o);
     pt_cpu_options cpu = {.threads = s->threads, .isa = s->isa};
-    CHECK_OK(pt_device_cpu_new(&device, &cpu, &err), err);
-    CHECK_OK(pt_trainer_new(&trainer, device, &desc, &err), err);
-    CHECK_OK(pt_trainer_begin(trainer, NULL, &err), err);
-    o->step_bytes = pt_trainer_plan(trainer)->arena_bytes[PT_ARENA_STEP];
-    pt_status status = PT_PENDING;
-    while (status == PT_PENDING) status = pt_trainer_poll(trainer, &err);
-    CHECK_OK(status, err);
-    pt_trainer_free(trainer);
-    pt_device_free(device);
+    CHECK_OK(test_run_open(&o->run, "cpu", &cpu, &desc, &err), err);
+    o->step_bytes = pt_trainer_plan(o->run.trainer)->arena_bytes[PT_ARENA_STEP];
+}
+
+static void train(const setting *s, outcome *o)
+{
+    open_run(s, o);
+    CHECK_OK(test_run_finish(&o->run, &err), err);
 }
 
 static void expect_same(const outcome *a, const outcome *b)
@@ -153,8 +134,8 @@ TEST(the_curve_is_that_of_f32_within_one_percent)
         CHECK(worst > 0 && narrow.loss[STEPS - 1] < 2.2);
         CHECK_CLOSE(narrow.val_loss / wide.val_loss, 1, 0.01);
         CHECK(narrow.step_bytes < wide.step_bytes * 7 / 10);
-        pt_strbuf_deinit(&wide.file);
-        pt_strbuf_deinit(&narrow.file);
+        test_run_close(&wide.run);
+        test_run_close(&narrow.run);
     }
 }
 
@@ -170,9 +151,9 @@ TEST(neither_threads_nor_recomputing_change_a_bit)
             s.recompute = recompute[i];
             train(&s, &other);
             expect_same(&one, &other);
-            pt_strbuf_deinit(&other.file);
+            test_run_close(&other.run);
         }
-        pt_strbuf_deinit(&one.file);
+        test_run_close(&one.run);
     }
 }
 
@@ -182,50 +163,38 @@ static pt_status load_param(void *ctx, int64_t index, const float *w, const floa
     return pt_trainer_load(ctx, index, w, m, v, e);
 }
 
-static void poll_until(pt_trainer *trainer, const outcome *o, int64_t steps)
+static void poll_until(outcome *o, int64_t steps)
 {
     pt_status status = PT_PENDING;
-    while (status == PT_PENDING && o->n < steps) status = pt_trainer_poll(trainer, &err);
+    while (status == PT_PENDING && o->n < steps) status = pt_trainer_poll(o->run.trainer, &err);
     CHECK_INT(status, PT_PENDING);
-    pt_trainer_stop(trainer);
-    while (status == PT_PENDING) status = pt_trainer_poll(trainer, &err);
-    CHECK_OK(status, err);
+    pt_trainer_stop(o->run.trainer);
+    CHECK_OK(test_run_finish(&o->run, &err), err);
 }
 
 /* A run that goes on from a file has the curve that it would have had: the file holds the weights in full. */
 TEST(a_file_holds_the_f32_weights)
 {
     setting s = {.bf16 = true, .threads = 2, .steps = 12};
-    outcome whole, part = {0}, rest = {0};
-    pt_device *device = NULL;
-    pt_trainer *trainer = NULL;
-    pt_tinygpt *file = NULL;
+    outcome whole, part, rest;
     train(&s, &whole);
-    CHECK(strstr(whole.file.data + 16, "\"dtype\":\"bf16\"") != NULL);
-    CHECK_OK(pt_device_cpu_new(&device, NULL, &err), err);
-    pt_trainer_desc desc = describe(&s, &part);
-    CHECK_OK(pt_trainer_new(&trainer, device, &desc, &err), err);
-    CHECK_OK(pt_trainer_begin(trainer, NULL, &err), err);
-    poll_until(trainer, &part, 5);
-    pt_trainer_free(trainer);
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)part.file.data, (int64_t)part.file.len, &err),
-             err);
-    desc = describe(&s, &rest);
-    CHECK_OK(pt_trainer_new(&trainer, device, &desc, &err), err);
-    CHECK_OK(pt_trainer_begin(trainer, NULL, &err), err);
+    CHECK(strstr(whole.run.file.data + 16, "\"dtype\":\"bf16\"") != NULL);
+    open_run(&s, &part);
+    poll_until(&part, 5);
+    pt_tinygpt *file = test_run_file(&part.run);
+    open_run(&s, &rest);
+    pt_trainer *trainer = rest.run.trainer;
     CHECK_OK(
         pt_tinygpt_visit(file, &pt_trainer_model(trainer)->params, true, load_param, trainer, &err),
         err);
     pt_trainer_set_step(trainer, part.n);
-    poll_until(trainer, &rest, s.steps - part.n - 1);
+    poll_until(&rest, s.steps - part.n - 1);
     for (int64_t i = 0; i < rest.n; i++) CHECK(rest.loss[i] == whole.loss[part.n + i]);
     CHECK(part.n == 5 && rest.n >= 6);
     pt_tinygpt_close(file);
-    pt_trainer_free(trainer);
-    pt_device_free(device);
-    pt_strbuf_deinit(&whole.file);
-    pt_strbuf_deinit(&part.file);
-    pt_strbuf_deinit(&rest.file);
+    test_run_close(&whole.run);
+    test_run_close(&part.run);
+    test_run_close(&rest.run);
 }
 
 TEST(a_device_without_bf16_says_so)

@@ -1,39 +1,21 @@
 /* Going on from a checkpoint: the same file and figures in the end, also back and forth in one process, and what is not of
  * the run is refused. Whole run folders are broken in tests/fault/.
  * SPDX-License-Identifier: MIT */
-#include "base/test.h"
-#include "io/sink.h"
-#include "train/trainer.h"
+#include "train/test_run.h"
 
 #define MAX_STEPS 32
 
 static pt_error err;
 
 typedef struct outcome {
+    test_run run;
     double loss[MAX_STEPS];
-    pt_strbuf file;
-    pt_trainer *trainer;
-    pt_device *device;
 } outcome;
 
 static pt_status on_step(void *ctx, const pt_step_report *r, pt_error *e)
 {
     (void)e;
     ((outcome *)ctx)->loss[r->step] = r->loss;
-    return PT_OK;
-}
-
-static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *e)
-{
-    (void)step, (void)e;
-    pt_strbuf_deinit(&((outcome *)ctx)->file);
-    *sink = pt_sink_to_strbuf(&((outcome *)ctx)->file);
-    return PT_OK;
-}
-
-static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *e)
-{
-    (void)ctx, (void)step, (void)failed, (void)e;
     return PT_OK;
 }
 
@@ -61,53 +43,31 @@ static pt_trainer_desc small_run(void)
 static void open_run(outcome *o, pt_trainer_desc desc)
 {
     *o = (outcome){0};
-    memset(&err, 0, sizeof err);
-    desc.events = (pt_train_events){
-        .ctx = o, .step = on_step, .save_begin = on_save_begin, .save_end = on_save_end};
-    CHECK_OK(pt_device_cpu_new(&o->device, &(pt_cpu_options){.threads = 1}, &err), err);
-    CHECK_OK(pt_trainer_new(&o->trainer, o->device, &desc, &err), err);
-    CHECK_OK(pt_trainer_begin(o->trainer, NULL, &err), err);
+    desc.events = (pt_train_events){.ctx = o,
+                                    .step = on_step,
+                                    .save_begin = test_run_save_begin,
+                                    .save_end = test_run_save_end};
+    CHECK_OK(test_run_open(&o->run, "cpu", &(pt_cpu_options){.threads = 1}, &desc, &err), err);
 }
 
 static void run_until(outcome *o, int64_t step)
 {
-    while (pt_trainer_step(o->trainer) < step)
-        CHECK_INT(pt_trainer_poll(o->trainer, &err), PT_PENDING);
+    while (pt_trainer_step(o->run.trainer) < step)
+        CHECK_INT(pt_trainer_poll(o->run.trainer, &err), PT_PENDING);
 }
 
-static void finish(outcome *o)
-{
-    pt_status s = PT_PENDING;
-    while (s == PT_PENDING) s = pt_trainer_poll(o->trainer, &err);
-    CHECK_OK(s, err);
-}
-
-static void close_run(outcome *o)
-{
-    pt_trainer_free(o->trainer);
-    pt_device_free(o->device);
-    pt_strbuf_deinit(&o->file);
-}
-
-static pt_tinygpt *open_file(const outcome *o)
-{
-    pt_tinygpt *file = NULL;
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o->file.data, (int64_t)o->file.len, &err),
-             err);
-    CHECK_OK(pt_tinygpt_verify(file, &err), err);
-    return file;
-}
+static void finish(outcome *o) { CHECK_OK(test_run_finish(&o->run, &err), err); }
 
 /* Byte for byte, but for the time of saving. */
 static void check_same_file(const outcome *a, const outcome *b)
 {
     static const char key[] = "\"savedAt\":\"";
-    CHECK_INT(a->file.len, b->file.len);
-    const char *at = strstr(a->file.data + 12, key);
+    CHECK_INT(a->run.file.len, b->run.file.len);
+    const char *at = strstr(a->run.file.data + 12, key);
     CHECK(at);
-    size_t from = (size_t)(at - a->file.data), to = from + sizeof key - 1 + 24;
-    CHECK(memcmp(a->file.data, b->file.data, from) == 0);
-    CHECK(memcmp(a->file.data + to, b->file.data + to, a->file.len - to) == 0);
+    size_t from = (size_t)(at - a->run.file.data), to = from + sizeof key - 1 + 24;
+    CHECK(memcmp(a->run.file.data, b->run.file.data, from) == 0);
+    CHECK(memcmp(a->run.file.data + to, b->run.file.data + to, a->run.file.len - to) == 0);
 }
 
 /* Stopped after `step`: its file. */
@@ -115,9 +75,9 @@ static void make_part(outcome *o, int64_t step)
 {
     open_run(o, small_run());
     run_until(o, step);
-    pt_trainer_stop(o->trainer);
+    pt_trainer_stop(o->run.trainer);
     finish(o);
-    CHECK_INT(pt_trainer_step(o->trainer), step);
+    CHECK_INT(pt_trainer_step(o->run.trainer), step);
 }
 
 TEST(the_rest_of_a_run_gives_the_same_file_and_figures)
@@ -127,21 +87,21 @@ TEST(the_rest_of_a_run_gives_the_same_file_and_figures)
     finish(&whole);
     for (int64_t step = 1; step <= 14; step += step < 12 ? 2 : 1) {
         make_part(&part, step);
-        pt_tinygpt *file = open_file(&part);
+        pt_tinygpt *file = test_run_file(&part.run);
         open_run(&rest, small_run());
-        CHECK_OK(pt_trainer_restore(rest.trainer, file, &err), err);
-        CHECK_INT(pt_trainer_step(rest.trainer), step);
+        CHECK_OK(pt_trainer_restore(rest.run.trainer, file, &err), err);
+        CHECK_INT(pt_trainer_step(rest.run.trainer), step);
         finish(&rest);
         for (int64_t i = step + 1; i <= 14; i++) CHECK(rest.loss[i] == whole.loss[i]);
         check_same_file(&rest, &whole);
-        CHECK(pt_trainer_train_loss(rest.trainer) == pt_trainer_train_loss(whole.trainer));
-        CHECK(pt_trainer_val_loss(rest.trainer) == pt_trainer_val_loss(whole.trainer));
-        CHECK_INT(pt_trainer_val_step(rest.trainer), 14);
+        CHECK(pt_trainer_train_loss(rest.run.trainer) == pt_trainer_train_loss(whole.run.trainer));
+        CHECK(pt_trainer_val_loss(rest.run.trainer) == pt_trainer_val_loss(whole.run.trainer));
+        CHECK_INT(pt_trainer_val_step(rest.run.trainer), 14);
         pt_tinygpt_close(file);
-        close_run(&part);
-        close_run(&rest);
+        test_run_close(&part.run);
+        test_run_close(&rest.run);
     }
-    close_run(&whole);
+    test_run_close(&whole.run);
 }
 
 TEST(a_trainer_goes_back_and_forth)
@@ -150,49 +110,49 @@ TEST(a_trainer_goes_back_and_forth)
     open_run(&whole, small_run());
     finish(&whole);
     make_part(&part, 5);
-    pt_tinygpt *file = open_file(&part);
+    pt_tinygpt *file = test_run_file(&part.run);
     outcome o;
     open_run(&o, small_run());
     for (int64_t reach = 6; reach < 14; reach += 3) {
         run_until(&o, reach);
         memset(o.loss, 0, sizeof o.loss);
-        CHECK_OK(pt_trainer_restore(o.trainer, file, &err), err);
+        CHECK_OK(pt_trainer_restore(o.run.trainer, file, &err), err);
     }
     finish(&o);
     for (int64_t i = 6; i <= 14; i++) CHECK(o.loss[i] == whole.loss[i]);
     check_same_file(&o, &whole);
     /* of a finished run nothing is left to do */
-    pt_tinygpt *last = open_file(&whole);
+    pt_tinygpt *last = test_run_file(&whole.run);
     outcome again;
     open_run(&again, small_run());
-    CHECK_OK(pt_trainer_restore(again.trainer, last, &err), err);
+    CHECK_OK(pt_trainer_restore(again.run.trainer, last, &err), err);
     finish(&again);
-    CHECK_INT(again.file.len, 0);
-    CHECK_INT(pt_trainer_restore(again.trainer, last, &err), PT_INTERNAL); /* it is over */
+    CHECK_INT(again.run.file.len, 0);
+    CHECK_INT(pt_trainer_restore(again.run.trainer, last, &err), PT_INTERNAL); /* it is over */
     pt_tinygpt_close(file);
     pt_tinygpt_close(last);
-    close_run(&whole);
-    close_run(&part);
-    close_run(&o);
-    close_run(&again);
+    test_run_close(&whole.run);
+    test_run_close(&part.run);
+    test_run_close(&o.run);
+    test_run_close(&again.run);
 }
 
 static void check_refuses(const pt_tinygpt *file, const pt_trainer_desc *desc, const char *words)
 {
     outcome o;
     open_run(&o, *desc);
-    CHECK_INT(pt_trainer_restore(o.trainer, file, &err), PT_BAD_INPUT);
+    CHECK_INT(pt_trainer_restore(o.run.trainer, file, &err), PT_BAD_INPUT);
     if (!strstr(err.message, words)) printf("%s\n", err.message);
     CHECK(strstr(err.message, words));
-    CHECK_INT(pt_trainer_step(o.trainer), 0);
-    close_run(&o);
+    CHECK_INT(pt_trainer_step(o.run.trainer), 0);
+    test_run_close(&o.run);
 }
 
 TEST(a_file_of_another_run_is_refused)
 {
     outcome part;
     make_part(&part, 5);
-    pt_tinygpt *file = open_file(&part);
+    pt_tinygpt *file = test_run_file(&part.run);
     pt_trainer_desc desc = small_run();
     desc.options.seed = UINT64_MAX;
     check_refuses(file, &desc, "its seed is 42, the run's is 18446744073709551615");
@@ -218,7 +178,7 @@ TEST(a_file_of_another_run_is_refused)
     desc.config.ctx = 16;
     check_refuses(file, &desc, "context 8, the run's is 16");
     pt_tinygpt_close(file);
-    close_run(&part);
+    test_run_close(&part.run);
 }
 
 /* Under a constant rate a run may be made longer; under a falling one that would change every step. */
@@ -230,16 +190,16 @@ TEST(the_number_of_steps_counts_where_the_rate_falls)
         if (falling) desc.options.schedule = PT_SCHEDULE_COSINE;
         open_run(&part, desc);
         run_until(&part, 5);
-        pt_trainer_stop(part.trainer);
+        pt_trainer_stop(part.run.trainer);
         finish(&part);
-        pt_tinygpt *file = open_file(&part);
+        pt_tinygpt *file = test_run_file(&part.run);
         desc.options.steps = 20;
         open_run(&o, desc);
-        CHECK_INT(pt_trainer_restore(o.trainer, file, &err), falling ? PT_BAD_INPUT : PT_OK);
+        CHECK_INT(pt_trainer_restore(o.run.trainer, file, &err), falling ? PT_BAD_INPUT : PT_OK);
         CHECK(!falling || strstr(err.message, "its steps is 14, the run's is 20"));
         pt_tinygpt_close(file);
-        close_run(&part);
-        close_run(&o);
+        test_run_close(&part.run);
+        test_run_close(&o.run);
     }
 }
 
@@ -247,21 +207,21 @@ TEST(a_failing_allocation_is_reported)
 {
     outcome part, o;
     make_part(&part, 5);
-    pt_tinygpt *file = open_file(&part);
+    pt_tinygpt *file = test_run_file(&part.run);
     open_run(&o, small_run());
     int64_t nth = 1;
     for (pt_status s = PT_NO_MEMORY; s; nth++) {
         memset(&err, 0, sizeof err);
         pt_alloc_fail_after(nth);
-        s = pt_trainer_restore(o.trainer, file, &err);
+        s = pt_trainer_restore(o.run.trainer, file, &err);
         pt_alloc_fail_after(0);
         CHECK(s == PT_OK || (s == PT_NO_MEMORY && err.message[0]));
     }
     CHECK(nth > 2);
     finish(&o);
     pt_tinygpt_close(file);
-    close_run(&part);
-    close_run(&o);
+    test_run_close(&part.run);
+    test_run_close(&o.run);
 }
 
 PT_TEST_MAIN

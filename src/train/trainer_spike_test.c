@@ -1,8 +1,7 @@
 /* Loss spikes in a run: what reaches the weights, what is told, and what may not change anything.
  * The spike is real: one step's windows come from a stretch of bytes that no other step has seen.
  * SPDX-License-Identifier: MIT */
-#include "base/test.h"
-#include "io/tinygpt.h"
+#include "train/test_run.h"
 #include "train/trainer_internal.h"
 
 #define STEPS 110
@@ -12,6 +11,7 @@
 #define ODD 3000
 
 typedef struct outcome {
+    test_run run;
     double loss[STEPS + 1], lr[STEPS + 1];
     int64_t steps, told; /* of the newest step, and how many were told */
     int64_t n_spikes, n_marked;
@@ -19,11 +19,8 @@ typedef struct outcome {
     char bad[128];
     int64_t rollbacks, from;
     double lr_scale;
-    pt_strbuf file;     /* the newest */
     int64_t harm_after; /* this step, once: every weight of the head times `harm` */
     float harm;
-    pt_device *device;
-    pt_trainer *trainer;
 } outcome;
 
 static pt_error err;
@@ -33,11 +30,11 @@ static int64_t starts[STEPS * BATCH];
 /* What a broken memory or a bad kernel would do. */
 static void do_harm(outcome *o)
 {
-    const pt_params *params = &pt_trainer_model(o->trainer)->params;
+    const pt_params *params = &pt_trainer_model(o->run.trainer)->params;
     const pt_param *p = pt_params_find(params, "ln_final.weight");
     float w[64];
     for (int64_t i = 0; i < p->n; i++) w[i] = o->harm;
-    CHECK_OK(pt_trainer_load(o->trainer, p - params->list, w, NULL, NULL, &err), err);
+    CHECK_OK(pt_trainer_load(o->run.trainer, p - params->list, w, NULL, NULL, &err), err);
     o->harm_after = 0;
 }
 
@@ -69,7 +66,7 @@ static pt_status restore(outcome *o, const pt_strbuf *from, pt_error *e)
     pt_tinygpt *file = NULL;
     pt_status s = pt_tinygpt_open(&file, (const uint8_t *)from->data, (int64_t)from->len, e);
     if (s == PT_OK) s = pt_tinygpt_verify(file, e);
-    if (s == PT_OK) s = pt_trainer_restore(o->trainer, file, e);
+    if (s == PT_OK) s = pt_trainer_restore(o->run.trainer, file, e);
     pt_tinygpt_close(file);
     return s;
 }
@@ -80,21 +77,7 @@ static pt_status on_roll_back(void *ctx, int64_t from, double lr_scale, pt_error
     o->rollbacks++;
     o->from = from;
     o->lr_scale = lr_scale;
-    return restore(o, &o->file, e);
-}
-
-static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *e)
-{
-    (void)step, (void)e;
-    pt_strbuf_deinit(&((outcome *)ctx)->file);
-    *sink = pt_sink_to_strbuf(&((outcome *)ctx)->file);
-    return PT_OK;
-}
-
-static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *e)
-{
-    (void)ctx, (void)step, (void)failed, (void)e;
-    return PT_OK;
+    return restore(o, &o->run.file, e);
 }
 
 static pt_train_options options_of(pt_on_spike on, int64_t steps, int64_t read_every)
@@ -128,24 +111,13 @@ static pt_status start_run(outcome *o, const char *kind, const pt_train_options 
                                        .step = on_step,
                                        .spiked = on_spiked,
                                        .roll_back = on_roll_back,
-                                       .save_begin = on_save_begin,
-                                       .save_end = on_save_end}};
+                                       .save_begin = test_run_save_begin,
+                                       .save_end = test_run_save_end}};
     *o = (outcome){0};
-    memset(&err, 0, sizeof err);
-    if (strcmp(kind, "cpu") == 0) CHECK_OK(pt_device_cpu_new(&o->device, NULL, &err), err);
-    else CHECK_OK(pt_device_ref_new(&o->device, PT_F32, &err), err);
-    if (strcmp(kind, "fake") == 0)
-        CHECK_OK(pt_device_fake_new(&o->device, o->device, 3, &err), err);
-    CHECK_OK(pt_trainer_new(&o->trainer, o->device, &desc, &err), err);
-    return pt_trainer_begin(o->trainer, NULL, &err);
+    return test_run_open(&o->run, kind, NULL, &desc, &err);
 }
 
-static pt_status finish(outcome *o)
-{
-    pt_status s = PT_PENDING;
-    while (s == PT_PENDING) s = pt_trainer_poll(o->trainer, &err);
-    return s;
-}
+static pt_status finish(outcome *o) { return test_run_finish(&o->run, &err); }
 
 static pt_status run(outcome *o, const char *kind, const pt_train_options *options)
 {
@@ -159,21 +131,10 @@ static void run_well(outcome *o, const char *kind, const pt_train_options *optio
     CHECK_INT(o->steps, options->steps);
 }
 
-static void close_run(outcome *o)
-{
-    pt_trainer_free(o->trainer);
-    pt_device_free(o->device);
-    pt_strbuf_deinit(&o->file);
-}
-
 /* The weights and moments that were saved, and the step that the file is of. */
 static pt_tinygpt *open_file(const outcome *o, int64_t step)
 {
-    pt_tinygpt *file = NULL;
-    pt_error none = {0};
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o->file.data, (int64_t)o->file.len, &none),
-             none);
-    CHECK_OK(pt_tinygpt_verify(file, &none), none);
+    pt_tinygpt *file = test_run_file(&o->run);
     CHECK_INT(pt_tinygpt_get(file)->step, step);
     return file;
 }
@@ -182,9 +143,9 @@ static void check_same_body(const outcome *a, int64_t step_a, const outcome *b, 
                             bool same)
 {
     pt_tinygpt *x = open_file(a, step_a), *y = open_file(b, step_b);
-    int64_t bytes = pt_trainer_n_params(a->trainer) * 12; /* w, m, v; the step comes before */
-    CHECK((memcmp(a->file.data + a->file.len - bytes, b->file.data + b->file.len - bytes,
-                  (size_t)bytes) == 0) == same);
+    int64_t bytes = pt_trainer_n_params(a->run.trainer) * 12; /* w, m, v; the step comes before */
+    CHECK((memcmp(a->run.file.data + a->run.file.len - bytes,
+                  b->run.file.data + b->run.file.len - bytes, (size_t)bytes) == 0) == same);
     pt_tinygpt_close(x);
     pt_tinygpt_close(y);
 }
@@ -193,7 +154,7 @@ static void check_spike(const outcome *o, pt_on_spike did)
 {
     CHECK_INT(o->n_spikes, 1);
     CHECK_INT(o->n_marked, 1);
-    CHECK_INT(pt_trainer_spikes(o->trainer), 1);
+    CHECK_INT(pt_trainer_spikes(o->run.trainer), 1);
     CHECK_INT(o->spike.step, SPIKE);
     CHECK_INT(o->spike.did, did);
     CHECK(o->spike.loss == o->loss[SPIKE] && o->spike.loss > o->spike.limit);
@@ -214,9 +175,10 @@ TEST(warning_changes_nothing)
     check_spike(&warn, PT_SPIKE_WARN);
     CHECK(memcmp(off.loss, warn.loss, sizeof off.loss) == 0);
     check_same_body(&off, STEPS, &warn, STEPS, true);
-    CHECK(!strstr(off.file.data + 12, "\"spikes\"") && strstr(warn.file.data + 12, "\"spikes\""));
-    close_run(&off);
-    close_run(&warn);
+    CHECK(!strstr(off.run.file.data + 12, "\"spikes\"") &&
+          strstr(warn.run.file.data + 12, "\"spikes\""));
+    test_run_close(&off.run);
+    test_run_close(&warn.run);
 }
 
 /* After the spiking step the weights and moments are those before it; the next step changes them again. */
@@ -237,10 +199,10 @@ TEST(skip_leaves_out_this_step_and_no_other)
     run_well(&warned, "cpu", &options);
     CHECK(memcmp(after.loss, warned.loss, (SPIKE + 1) * sizeof(double)) == 0);
     CHECK(after.loss[SPIKE + 1] < warned.loss[SPIKE + 1]); /* the odd bytes did their harm there */
-    close_run(&before);
-    close_run(&at);
-    close_run(&after);
-    close_run(&warned);
+    test_run_close(&before.run);
+    test_run_close(&at.run);
+    test_run_close(&after.run);
+    test_run_close(&warned.run);
 }
 
 TEST(stop_ends_with_the_weights_before)
@@ -256,10 +218,10 @@ TEST(stop_ends_with_the_weights_before)
         CHECK_INT(stopped.told, SPIKE); /* the steps after it are nobody's */
         CHECK_INT(stopped.n_spikes, 1);
         CHECK_INT(stopped.spike.did, PT_SPIKE_STOP);
-        CHECK_INT(pt_trainer_step(stopped.trainer), SPIKE - 1);
+        CHECK_INT(pt_trainer_step(stopped.run.trainer), SPIKE - 1);
         check_same_body(&before, SPIKE - 1, &stopped, SPIKE - 1, true);
-        close_run(&before);
-        close_run(&stopped);
+        test_run_close(&before.run);
+        test_run_close(&stopped.run);
     }
 }
 
@@ -279,9 +241,9 @@ TEST(delays_and_looking_change_nothing)
         CHECK(memcmp(plain.loss, watched.loss, sizeof plain.loss) == 0);
         check_same_body(&plain, STEPS, &fake, STEPS, true);
         check_same_body(&plain, STEPS, &watched, STEPS, true);
-        close_run(&plain);
-        close_run(&fake);
-        close_run(&watched);
+        test_run_close(&plain.run);
+        test_run_close(&fake.run);
+        test_run_close(&watched.run);
     }
 }
 
@@ -301,8 +263,8 @@ TEST(the_step_of_a_rollback_is_left_out_when_it_spikes_again)
         CHECK_CLOSE(o.lr_scale, 0.5, 0);
         CHECK_CLOSE(o.lr[90], 5e-3, 1e-9);
         CHECK_CLOSE(o.lr[91], 2.5e-3, 1e-9);
-        CHECK(strstr(o.file.data + 12, "\"rolledBackFrom\":[100]"));
-        close_run(&o);
+        CHECK(strstr(o.run.file.data + 12, "\"rolledBackFrom\":[100]"));
+        test_run_close(&o.run);
     }
 }
 
@@ -314,17 +276,17 @@ TEST(a_resumed_run_leaves_out_the_step_of_its_rollback)
     options.save_every = 30;
     run_well(&whole, "cpu", &options);
     CHECK_OK(start_run(&part, "cpu", &options), err);
-    while (part.told < SPIKE + 5) CHECK_INT(pt_trainer_poll(part.trainer, &err), PT_PENDING);
-    pt_trainer_stop(part.trainer);
+    while (part.told < SPIKE + 5) CHECK_INT(pt_trainer_poll(part.run.trainer, &err), PT_PENDING);
+    pt_trainer_stop(part.run.trainer);
     CHECK_OK(finish(&part), err);
     CHECK_OK(start_run(&rest, "cpu", &options), err);
-    CHECK_OK(restore(&rest, &part.file, &err), err);
+    CHECK_OK(restore(&rest, &part.run.file, &err), err);
     CHECK_OK(finish(&rest), err);
     CHECK_INT(rest.rollbacks, 0);
     check_same_body(&whole, STEPS, &rest, STEPS, true);
-    close_run(&whole);
-    close_run(&part);
-    close_run(&rest);
+    test_run_close(&whole.run);
+    test_run_close(&part.run);
+    test_run_close(&rest.run);
 }
 
 /* What was not finite the first time and spikes the second is left out, and costs no second rollback; what spikes
@@ -365,13 +327,13 @@ TEST(rollback_goes_back_three_times_and_then_stops)
     o.harm = (float)PT_NAN;
     while (s == PT_PENDING) {
         o.harm_after = 5;
-        s = pt_trainer_poll(o.trainer, &err);
+        s = pt_trainer_poll(o.run.trainer, &err);
     }
     CHECK_INT(s, PT_DIVERGED);
     CHECK(strstr(err.message, "step 6 went to infinity or NaN"));
     CHECK_INT(o.rollbacks, 3);
     CHECK_CLOSE(o.lr_scale, 0.125, 0);
-    close_run(&o);
+    test_run_close(&o.run);
 }
 
 /* Harm that does not come again: the rest of the run is that of a run which had half the rate from there. */
@@ -382,8 +344,8 @@ static void check_recovery(float harm, const char *bad)
     pt_train_options options = options_of(PT_SPIKE_ROLLBACK, 60, 1);
     options.save_every = 60;
     run_well(&harmed, "cpu", &options);
-    pt_strbuf_append(&file, harmed.file.data, harmed.file.len);
-    close_run(&harmed);
+    pt_strbuf_append(&file, harmed.run.file.data, harmed.run.file.len);
+    test_run_close(&harmed.run);
     options.steps = 90;
     CHECK_OK(start_run(&harmed, "cpu", &options), err);
     harmed.harm_after = 70;
@@ -397,19 +359,19 @@ static void check_recovery(float harm, const char *bad)
     CHECK(strstr(harmed.bad, bad) && !harmed.bad[0] == !bad[0]);
     CHECK_OK(start_run(&half, "cpu", &options), err);
     CHECK_OK(restore(&half, &file, &err), err);
-    half.trainer->lr_scale = 0.5;
+    half.run.trainer->lr_scale = 0.5;
     CHECK_OK(finish(&half), err);
     check_same_body(&harmed, 90, &half, 90, true);
-    close_run(&half);
+    test_run_close(&half.run);
     pt_strbuf_clear(&file);
-    pt_strbuf_append(&file, harmed.file.data, harmed.file.len);
-    close_run(&harmed);
+    pt_strbuf_append(&file, harmed.run.file.data, harmed.run.file.len);
+    test_run_close(&harmed.run);
     options.steps = 95; /* the rate of a run that goes on from the file is still halved */
     CHECK_OK(start_run(&harmed, "cpu", &options), err);
     CHECK_OK(restore(&harmed, &file, &err), err);
     CHECK_OK(finish(&harmed), err);
     CHECK_CLOSE(harmed.lr[95], 2.5e-3, 1e-9);
-    close_run(&harmed);
+    test_run_close(&harmed.run);
     pt_strbuf_deinit(&file);
 }
 
@@ -429,8 +391,8 @@ TEST(rollback_before_the_first_checkpoint_goes_to_the_start)
     options.lr /= 2;
     run_well(&half, "cpu", &options);
     check_same_body(&o, 60, &half, 60, true);
-    close_run(&o);
-    close_run(&half);
+    test_run_close(&o.run);
+    test_run_close(&half.run);
 }
 
 /* Stopped by the user in the middle of it all and gone on with: the same bits. */
@@ -442,17 +404,17 @@ TEST(a_resumed_run_skips_the_same_step)
             pt_train_options options = options_of(PT_SPIKE_SKIP, STEPS, every);
             run_well(&whole, "cpu", &options);
             CHECK_OK(start_run(&part, "cpu", &options), err);
-            while (part.steps < cut) CHECK_INT(pt_trainer_poll(part.trainer, &err), PT_PENDING);
-            pt_trainer_stop(part.trainer);
+            while (part.steps < cut) CHECK_INT(pt_trainer_poll(part.run.trainer, &err), PT_PENDING);
+            pt_trainer_stop(part.run.trainer);
             CHECK_OK(finish(&part), err);
             CHECK_OK(start_run(&rest, "cpu", &options), err);
-            CHECK_OK(restore(&rest, &part.file, &err), err);
+            CHECK_OK(restore(&rest, &part.run.file, &err), err);
             CHECK_OK(finish(&rest), err);
             CHECK_INT(part.n_spikes + rest.n_spikes, 1);
             check_same_body(&whole, STEPS, &rest, STEPS, true);
-            close_run(&whole);
-            close_run(&part);
-            close_run(&rest);
+            test_run_close(&whole.run);
+            test_run_close(&part.run);
+            test_run_close(&rest.run);
         }
     }
 }

@@ -1,22 +1,17 @@
 /* The trainer: what may not change a run, what must stop it, and what it must not do.
  * SPDX-License-Identifier: MIT */
-#include "base/test.h"
-#include "io/sink.h"
-#include "io/tinygpt.h"
 #include "model/load_tinygpt.h"
-#include "train/trainer.h"
+#include "train/test_run.h"
 
 #define MAX_STEPS 512
 
 typedef struct outcome {
+    test_run run;
     double loss[MAX_STEPS], norm[MAX_STEPS];
     int64_t steps, evaluations, samples;
     double val_loss;
     char sample[256];
-    pt_strbuf file;
     int64_t allocations[MAX_STEPS]; /* count after each step */
-    pt_trainer *trainer;
-    pt_device *device;
 } outcome;
 
 static pt_error err;
@@ -51,20 +46,6 @@ static pt_status on_sampled(void *ctx, int64_t step, const char *bytes, int64_t 
     return PT_OK;
 }
 
-static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *e)
-{
-    (void)step, (void)e;
-    pt_strbuf_deinit(&((outcome *)ctx)->file);
-    *sink = pt_sink_to_strbuf(&((outcome *)ctx)->file);
-    return PT_OK;
-}
-
-static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *e)
-{
-    (void)ctx, (void)step, (void)failed, (void)e;
-    return PT_OK;
-}
-
 /* Every character once, so that one character tells where in the text a window begins: a model can
  * reach a loss of zero. */
 static const char sentence[] =
@@ -95,7 +76,7 @@ static pt_train_options short_run(void)
     return o;
 }
 
-/* kind: "ref", "cpu", "fake" (over ref). The trainer is left open for a look; close_run ends it. */
+/* kind: "ref", "cpu", "fake" (over ref). The trainer is left open for a look; test_run_close ends it. */
 static pt_status start_run(outcome *o, const char *kind, int threads,
                            const pt_train_options *options)
 {
@@ -109,33 +90,13 @@ static pt_status start_run(outcome *o, const char *kind, int threads,
                                        .step = on_step,
                                        .evaluated = on_evaluated,
                                        .sampled = on_sampled,
-                                       .save_begin = on_save_begin,
-                                       .save_end = on_save_end}};
+                                       .save_begin = test_run_save_begin,
+                                       .save_end = test_run_save_end}};
     memset(o, 0, sizeof *o);
-    memset(&err, 0, sizeof err);
-    if (strcmp(kind, "cpu") == 0) CHECK_OK(pt_device_cpu_new(&o->device, &cpu, &err), err);
-    else CHECK_OK(pt_device_ref_new(&o->device, PT_F32, &err), err);
-    if (strcmp(kind, "fake") == 0)
-        CHECK_OK(pt_device_fake_new(&o->device, o->device, 3, &err), err);
-    CHECK_OK(pt_trainer_new(&o->trainer, o->device, &desc, &err), err);
-    return pt_trainer_begin(o->trainer, NULL, &err);
+    return test_run_open(&o->run, kind, &cpu, &desc, &err);
 }
 
-static pt_status finish_run(outcome *o)
-{
-    pt_status s = PT_PENDING;
-    while (s == PT_PENDING) s = pt_trainer_poll(o->trainer, &err);
-    return s;
-}
-
-static void close_run(outcome *o)
-{
-    pt_trainer_free(o->trainer);
-    pt_device_free(o->device);
-    pt_strbuf_deinit(&o->file);
-    o->trainer = NULL;
-    o->device = NULL;
-}
+static pt_status finish_run(outcome *o) { return test_run_finish(&o->run, &err); }
 
 static void run(outcome *o, const char *kind, int threads, const pt_train_options *options)
 {
@@ -153,8 +114,8 @@ static void check_same_curve(const outcome *a, const outcome *b)
 
 static void check_same_weights(const outcome *a, const outcome *b)
 {
-    const pt_tensor *x = &pt_trainer_model(a->trainer)->weights.flat;
-    const pt_tensor *y = &pt_trainer_model(b->trainer)->weights.flat;
+    const pt_tensor *x = &pt_trainer_model(a->run.trainer)->weights.flat;
+    const pt_tensor *y = &pt_trainer_model(b->run.trainer)->weights.flat;
     CHECK(memcmp(pt_host(x), pt_host(y), (size_t)pt_tensor_bytes(x)) == 0);
 }
 
@@ -184,7 +145,7 @@ TEST(defaults_are_the_originals)
 /* How many of the device's threads have had work. */
 static int working_threads(const outcome *o)
 {
-    pt_pool *pool = pt_device_cpu_pool(o->device);
+    pt_pool *pool = pt_device_cpu_pool(o->run.device);
     int working = 0;
     for (int i = 0; i < pt_pool_threads(pool); i++) working += pt_pool_chunks_run(pool, i) > 0;
     return working;
@@ -206,13 +167,13 @@ TEST(the_curve_has_the_same_bits_for_any_thread_count)
             run(&other, "cpu", threads[i], &options);
             check_same_curve(&first, &other);
             check_same_weights(&first, &other);
-            CHECK_INT(pt_pool_threads(pt_device_cpu_pool(other.device)), threads[i]);
+            CHECK_INT(pt_pool_threads(pt_device_cpu_pool(other.run.device)), threads[i]);
             if (working_threads(&other) > most) most = working_threads(&other);
-            close_run(&other);
+            test_run_close(&other.run);
         }
         CHECK(most >= wanted);
     }
-    close_run(&first);
+    test_run_close(&first.run);
 }
 
 /* Without fused multiply-adds every instruction set computes the bits of plain C. */
@@ -230,11 +191,11 @@ TEST(strict_instruction_sets_agree_bit_for_bit)
         check_same_curve(&base, &strict);
         check_same_weights(&base, &strict);
         CHECK(base.val_loss == strict.val_loss);
-        close_run(&strict);
+        test_run_close(&strict.run);
         n++;
     }
     run_isa = NULL;
-    close_run(&base);
+    test_run_close(&base.run);
     if (!n) SKIP("this machine has no instruction set beyond plain C");
 }
 
@@ -253,8 +214,8 @@ TEST(looking_changes_nothing)
     check_same_curve(&plain, &watched);
     check_same_weights(&plain, &watched);
     CHECK(plain.val_loss == watched.val_loss);
-    close_run(&plain);
-    close_run(&watched);
+    test_run_close(&plain.run);
+    test_run_close(&watched.run);
 }
 
 TEST(nothing_waits_and_nothing_is_read_early)
@@ -270,20 +231,13 @@ TEST(nothing_waits_and_nothing_is_read_early)
         check_same_curve(&plain, &fake);
         CHECK(plain.val_loss == fake.val_loss);
         CHECK_STR(fake.sample, plain.sample);
-        pt_tinygpt *a = NULL, *b = NULL;
-        CHECK_OK(
-            pt_tinygpt_open(&a, (const uint8_t *)plain.file.data, (int64_t)plain.file.len, &err),
-            err);
-        CHECK_OK(pt_tinygpt_open(&b, (const uint8_t *)fake.file.data, (int64_t)fake.file.len, &err),
-                 err);
-        CHECK_OK(pt_tinygpt_verify(a, &err), err);
-        CHECK_OK(pt_tinygpt_verify(b, &err), err);
+        pt_tinygpt *a = test_run_file(&plain.run), *b = test_run_file(&fake.run);
         CHECK_INT(pt_tinygpt_get(a)->crc, pt_tinygpt_get(b)->crc);
         pt_tinygpt_close(a);
         pt_tinygpt_close(b);
-        close_run(&fake);
+        test_run_close(&fake.run);
     }
-    close_run(&plain);
+    test_run_close(&plain.run);
 }
 
 TEST(accumulation_is_one_batch)
@@ -299,9 +253,9 @@ TEST(accumulation_is_one_batch)
         CHECK_OK(start_run(&runs[i], "cpu", 2, &options), err);
         CHECK_OK(finish_run(&runs[i]), err);
         if (!i) continue;
-        const pt_tensor *flat = &pt_trainer_model(runs[0].trainer)->grads.flat;
+        const pt_tensor *flat = &pt_trainer_model(runs[0].run.trainer)->grads.flat;
         const float *a = pt_host(flat),
-                    *b = pt_host(&pt_trainer_model(runs[i].trainer)->grads.flat);
+                    *b = pt_host(&pt_trainer_model(runs[i].run.trainer)->grads.flat);
         double off = 0, size = 0;
         for (int64_t k = 0; k < pt_numel(flat); k++) {
             off += (double)(a[k] - b[k]) * (double)(a[k] - b[k]);
@@ -310,7 +264,7 @@ TEST(accumulation_is_one_batch)
         CHECK_CLOSE(pt_sqrt(off / size), 0, 1e-5);
         CHECK_CLOSE(runs[i].loss[0] / runs[0].loss[0], 1, 1e-6);
     }
-    for (int i = 0; i < 3; i++) close_run(&runs[i]);
+    for (int i = 0; i < 3; i++) test_run_close(&runs[i].run);
     for (int i = 0; i < 3; i++) {
         pt_train_options options = short_run();
         options.batch = shapes[i][0];
@@ -320,7 +274,7 @@ TEST(accumulation_is_one_batch)
         for (int64_t k = 0; k < options.steps; k++)
             CHECK_CLOSE(runs[i].loss[k] / runs[0].loss[k], 1, 1e-6);
     }
-    for (int i = 0; i < 3; i++) close_run(&runs[i]);
+    for (int i = 0; i < 3; i++) test_run_close(&runs[i].run);
 }
 
 TEST(a_few_kilobytes_can_be_learnt_by_heart)
@@ -336,10 +290,10 @@ TEST(a_few_kilobytes_can_be_learnt_by_heart)
         options.weight_decay = 0;
         options.batch = 6;
         run(&o, kinds[i], 2, &options);
-        if (!(pt_trainer_train_loss(o.trainer) < 0.02))
-            printf("%s: %g\n", kinds[i], pt_trainer_train_loss(o.trainer));
-        CHECK(pt_trainer_train_loss(o.trainer) < 0.02);
-        close_run(&o);
+        if (!(pt_trainer_train_loss(o.run.trainer) < 0.02))
+            printf("%s: %g\n", kinds[i], pt_trainer_train_loss(o.run.trainer));
+        CHECK(pt_trainer_train_loss(o.run.trainer) < 0.02);
+        test_run_close(&o.run);
     }
 }
 
@@ -350,7 +304,7 @@ TEST(steps_allocate_nothing)
     options.steps = 30;
     run(&o, "cpu", 2, &options);
     for (int64_t i = 1; i < options.steps; i++) CHECK_INT(o.allocations[i], o.allocations[0]);
-    close_run(&o);
+    test_run_close(&o.run);
 }
 
 TEST(a_bad_weight_is_named_and_nothing_is_updated)
@@ -361,12 +315,12 @@ TEST(a_bad_weight_is_named_and_nothing_is_updated)
         pt_train_options options = short_run();
         options.read_every = 5;
         CHECK_OK(start_run(&o, kinds[i], 2, &options), err);
-        const pt_params *params = &pt_trainer_model(o.trainer)->params;
+        const pt_params *params = &pt_trainer_model(o.run.trainer)->params;
         const pt_param *bad = pt_params_find(params, "blocks.1.mlp.fc_in.weight");
         float *w = malloc((size_t)bad->n * sizeof *w);
         for (int64_t k = 0; k < bad->n; k++) w[k] = 0.01F;
         w[7] = (float)PT_NAN;
-        CHECK_OK(pt_trainer_load(o.trainer, bad - params->list, w, NULL, NULL, &err), err);
+        CHECK_OK(pt_trainer_load(o.run.trainer, bad - params->list, w, NULL, NULL, &err), err);
         free(w);
         CHECK_INT(finish_run(&o), PT_DIVERGED);
         CHECK_INT(o.steps, 0);
@@ -378,12 +332,13 @@ TEST(a_bad_weight_is_named_and_nothing_is_updated)
             outcome fresh;
             CHECK_OK(start_run(&fresh, "cpu", 1, &options), err);
             const pt_param *other = pt_params_find(params, "blocks.0.attn.q_proj.weight");
-            pt_tensor x = pt_param_tensor(other, &pt_trainer_model(o.trainer)->weights.flat);
-            pt_tensor y = pt_param_tensor(other, &pt_trainer_model(fresh.trainer)->weights.flat);
+            pt_tensor x = pt_param_tensor(other, &pt_trainer_model(o.run.trainer)->weights.flat);
+            pt_tensor y =
+                pt_param_tensor(other, &pt_trainer_model(fresh.run.trainer)->weights.flat);
             CHECK(memcmp(pt_host(&x), pt_host(&y), (size_t)pt_tensor_bytes(&x)) == 0);
-            close_run(&fresh);
+            test_run_close(&fresh.run);
         }
-        close_run(&o);
+        test_run_close(&o.run);
     }
 }
 
@@ -399,18 +354,15 @@ TEST(a_run_that_explodes_stops_with_the_last_good_weights)
     CHECK_INT(finish_run(&o), PT_DIVERGED);
     CHECK(o.steps >= 1 && o.steps < 200);
     CHECK(strstr(err.message, "first bad tensor") && strstr(err.message, "saved"));
-    pt_tinygpt *file = NULL;
-    pt_error none = {0};
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &none),
-             none);
+    pt_tinygpt *file = test_run_file(&o.run);
     CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
     pt_tinygpt_close(file);
     options.steps = o.steps;
     options.schedule = PT_SCHEDULE_CONSTANT;
     run(&replay, "cpu", 1, &options);
     check_same_weights(&o, &replay);
-    close_run(&o);
-    close_run(&replay);
+    test_run_close(&o.run);
+    test_run_close(&replay.run);
 }
 
 TEST(a_stop_saves_and_ends)
@@ -418,15 +370,14 @@ TEST(a_stop_saves_and_ends)
     outcome o;
     pt_train_options options = short_run();
     CHECK_OK(start_run(&o, "cpu", 2, &options), err);
-    while (o.steps < 4) CHECK_INT(pt_trainer_poll(o.trainer, &err), PT_PENDING);
-    pt_trainer_stop(o.trainer);
+    while (o.steps < 4) CHECK_INT(pt_trainer_poll(o.run.trainer, &err), PT_PENDING);
+    pt_trainer_stop(o.run.trainer);
     CHECK_OK(finish_run(&o), err);
     CHECK(o.steps < 7);
-    pt_tinygpt *file = NULL;
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &err), err);
+    pt_tinygpt *file = test_run_file(&o.run);
     CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
     pt_tinygpt_close(file);
-    close_run(&o);
+    test_run_close(&o.run);
 }
 
 /* Stopped at every poll of a run that saves, evaluates and samples: it always ends, soon, with a file of
@@ -444,23 +395,21 @@ TEST(a_stop_at_any_moment_saves_what_is_done)
         pt_status s = PT_PENDING;
         options.read_every = 1 + polls % 3;
         CHECK_OK(start_run(&o, "fake", 1, &options), err);
-        for (int64_t i = 0; i < polls && s == PT_PENDING; i++) s = pt_trainer_poll(o.trainer, &err);
+        for (int64_t i = 0; i < polls && s == PT_PENDING; i++)
+            s = pt_trainer_poll(o.run.trainer, &err);
         if (s == PT_OK) {
-            close_run(&o);
+            test_run_close(&o.run);
             break;
         }
-        pt_trainer_stop(o.trainer);
+        pt_trainer_stop(o.run.trainer);
         int64_t more = 0;
-        for (; s == PT_PENDING; more++) s = pt_trainer_poll(o.trainer, &err);
+        for (; s == PT_PENDING; more++) s = pt_trainer_poll(o.run.trainer, &err);
         CHECK_OK(s, err);
         CHECK(more < 700); /* a save is about 110 tensors of up to 5 polls */
-        pt_tinygpt *file = NULL;
-        CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)o.file.data, (int64_t)o.file.len, &err),
-                 err);
-        CHECK_OK(pt_tinygpt_verify(file, &err), err);
+        pt_tinygpt *file = test_run_file(&o.run);
         CHECK_INT(pt_tinygpt_get(file)->step, o.steps);
         pt_tinygpt_close(file);
-        close_run(&o);
+        test_run_close(&o.run);
         polls += PT_SANITIZED ? 23 : polls > 40 ? 17 : 0;
     }
 }
@@ -478,12 +427,12 @@ TEST(a_run_ends_at_its_last_step)
     desc.options.steps = 10;
     desc.options.read_every = 4;
     CHECK_OK(pt_device_ref_new(&device, PT_F32, &err), err);
-    CHECK_OK(pt_trainer_new(&o.trainer, device, &desc, &err), err);
-    CHECK_OK(pt_trainer_begin(o.trainer, NULL, &err), err);
+    CHECK_OK(pt_trainer_new(&o.run.trainer, device, &desc, &err), err);
+    CHECK_OK(pt_trainer_begin(o.run.trainer, NULL, &err), err);
     CHECK_OK(finish_run(&o), err);
     CHECK_INT(o.steps, 10);
-    CHECK_INT(pt_trainer_step(o.trainer), 10);
-    pt_trainer_free(o.trainer);
+    CHECK_INT(pt_trainer_step(o.run.trainer), 10);
+    pt_trainer_free(o.run.trainer);
     pt_device_free(device);
 }
 
@@ -495,25 +444,23 @@ TEST(a_loaded_file_continues_the_curve)
     options.accum = 2;
     run(&whole, "cpu", 2, &options);
     CHECK_OK(start_run(&part, "cpu", 2, &options), err);
-    while (part.steps < 5) CHECK_INT(pt_trainer_poll(part.trainer, &err), PT_PENDING);
-    pt_trainer_stop(part.trainer);
+    while (part.steps < 5) CHECK_INT(pt_trainer_poll(part.run.trainer, &err), PT_PENDING);
+    pt_trainer_stop(part.run.trainer);
     CHECK_OK(finish_run(&part), err);
-    pt_tinygpt *file = NULL;
-    CHECK_OK(pt_tinygpt_open(&file, (const uint8_t *)part.file.data, (int64_t)part.file.len, &err),
-             err);
+    pt_tinygpt *file = test_run_file(&part.run);
     CHECK_OK(start_run(&rest, "cpu", 2, &options), err);
-    CHECK_OK(pt_tinygpt_visit(file, &pt_trainer_model(rest.trainer)->params, true, load_param,
-                              rest.trainer, &err),
+    CHECK_OK(pt_tinygpt_visit(file, &pt_trainer_model(rest.run.trainer)->params, true, load_param,
+                              rest.run.trainer, &err),
              err);
-    pt_trainer_set_step(rest.trainer, part.steps);
+    pt_trainer_set_step(rest.run.trainer, part.steps);
     rest.steps = part.steps;
     CHECK_OK(finish_run(&rest), err);
     for (int64_t i = part.steps; i < options.steps; i++) CHECK(rest.loss[i] == whole.loss[i]);
     check_same_weights(&whole, &rest);
     pt_tinygpt_close(file);
-    close_run(&whole);
-    close_run(&part);
-    close_run(&rest);
+    test_run_close(&whole.run);
+    test_run_close(&part.run);
+    test_run_close(&rest.run);
 }
 
 /* The mask of a sample depends on neither batch, accumulation, nor how long windows are. */
@@ -543,11 +490,11 @@ TEST(dropout_does_not_depend_on_accumulation)
             desc.options.batch = shapes[i][0];
             desc.options.accum = shapes[i][1];
             CHECK_OK(pt_device_cpu_new(&device, NULL, &err), err);
-            CHECK_OK(pt_trainer_new(&o.trainer, device, &desc, &err), err);
-            CHECK_OK(pt_trainer_begin(o.trainer, NULL, &err), err);
+            CHECK_OK(pt_trainer_new(&o.run.trainer, device, &desc, &err), err);
+            CHECK_OK(pt_trainer_begin(o.run.trainer, NULL, &err), err);
             CHECK_OK(finish_run(&o), err);
             loss[i] = o.loss[0];
-            pt_trainer_free(o.trainer);
+            pt_trainer_free(o.run.trainer);
             pt_device_free(device);
         }
         CHECK_CLOSE(loss[1] / loss[0], 1, 1e-6);
@@ -585,12 +532,13 @@ TEST(every_failing_allocation_is_reported)
     for (int64_t nth = 1;; nth++) {
         pt_trainer *trainer = NULL;
         pt_device *device = NULL;
-        pt_trainer_desc desc = {
-            .config = config,
-            .options = options,
-            .corpus = corpus(),
-            .corpus_bytes = 4096,
-            .events = {.ctx = &o, .save_begin = on_save_begin, .save_end = on_save_end}};
+        pt_trainer_desc desc = {.config = config,
+                                .options = options,
+                                .corpus = corpus(),
+                                .corpus_bytes = 4096,
+                                .events = {.ctx = &o,
+                                           .save_begin = test_run_save_begin,
+                                           .save_end = test_run_save_end}};
         memset(&err, 0, sizeof err);
         memset(&o, 0, sizeof o);
         CHECK_OK(pt_device_ref_new(&device, PT_F32, &err), err);

@@ -399,4 +399,20 @@ static inline void fault_check_tidy(const char *folder, int64_t keep)
     CHECK(tree.checkpoints >= 1 && tree.checkpoints <= keep + 1);
 }
 
+/* ---- the run that nothing happened to, and the one that is broken ---- */
+
+static char fault_whole[512], fault_broken[512]; /* their folders */
+
+/* The first of them, in a fresh folder; of the second the path alone. *err is the test's, and holds nothing then. */
+static inline void fault_make_whole(pt_error *err)
+{
+    memset(err, 0, sizeof *err);
+    fresh_folder();
+    snprintf(fault_whole, sizeof fault_whole, "%s", in_folder("whole"));
+    snprintf(fault_broken, sizeof fault_broken, "%s", in_folder("broken"));
+    if (fault_run == FAULT_MIX) fault_make_mix();
+    CHECK_OK(fault_train(fault_whole, err), *err);
+    fault_check_tidy(fault_whole, KEEP);
+}
+
 #endif

@@ -8,18 +8,6 @@
 #include "fault.h"
 
 static pt_error err;
-static char whole[512], broken[512];
-
-static void make_whole(void)
-{
-    fresh_folder();
-    snprintf(whole, sizeof whole, "%s", in_folder("whole"));
-    snprintf(broken, sizeof broken, "%s", in_folder("broken"));
-    memset(&err, 0, sizeof err);
-    if (fault_run == FAULT_MIX) fault_make_mix();
-    CHECK_OK(fault_train(whole, &err), err);
-    fault_check_tidy(whole, KEEP);
-}
 
 /* One process on the run, killed before its nth call; writes take at most `piece` bytes at a time (0: any number).
  * False when it came to its end first. */
@@ -32,7 +20,7 @@ static bool train_and_die(int64_t nth, int64_t piece)
         pt_error none = {0};
         pt_fs_limit_writes(piece);
         pt_fs_die_after(nth);
-        pt_status s = fault_train(broken, &none);
+        pt_status s = fault_train(fault_broken, &none);
         if (s) fprintf(stderr, "%s\n", none.message);
         _exit(s ? 1 : 0);
     }
@@ -46,18 +34,18 @@ static bool train_and_die(int64_t nth, int64_t piece)
 static void finish_and_compare(void)
 {
     CHECK(!train_and_die(0, 0));
-    fault_check_same(broken, whole);
-    fault_check_loads(broken);
-    fault_check_tidy(broken, KEEP);
-    CHECK_OK(pt_fs_remove(broken, &err), err);
+    fault_check_same(fault_broken, fault_whole);
+    fault_check_loads(fault_broken);
+    fault_check_tidy(fault_broken, KEEP);
+    CHECK_OK(pt_fs_remove(fault_broken, &err), err);
 }
 
 TEST(killed_once_before_any_call)
 {
     int64_t nth = 1, stride = fault_long() ? 1 : 7, killed = 0;
-    make_whole();
+    fault_make_whole(&err);
     for (; train_and_die(nth, 0); nth += stride, killed++) {
-        fault_check_loads(broken);
+        fault_check_loads(fault_broken);
         finish_and_compare();
     }
     CHECK(nth > 150 && killed > 150 / stride);
@@ -67,9 +55,9 @@ TEST(killed_once_before_any_call)
 TEST(killed_once_in_the_middle_of_a_write)
 {
     int64_t nth = 1, stride = fault_long() ? 5 : 61, killed = 0;
-    make_whole();
+    fault_make_whole(&err);
     for (; train_and_die(nth, nth % 2 ? 48 : 1000); nth += stride, killed++) {
-        fault_check_loads(broken);
+        fault_check_loads(fault_broken);
         finish_and_compare();
     }
     CHECK(killed > 3);
@@ -79,9 +67,9 @@ TEST(a_mix_with_shards_killed_once_before_any_call)
 {
     int64_t nth = 1, stride = fault_long() ? 1 : 23, killed = 0;
     fault_run = FAULT_MIX;
-    make_whole();
+    fault_make_whole(&err);
     for (; train_and_die(nth, 0); nth += stride, killed++) {
-        fault_check_loads(broken);
+        fault_check_loads(fault_broken);
         finish_and_compare();
     }
     fault_run = FAULT_PLAIN;
@@ -106,14 +94,14 @@ TEST(a_run_that_rolls_back_killed_once_before_any_call)
 {
     int64_t nth = 1, stride = fault_long() ? 3 : 53, killed = 0;
     fault_run = FAULT_ROLLBACK;
-    make_whole();
-    CHECK_INT(rollbacks_of(whole), 1); /* what spikes again is left out */
+    fault_make_whole(&err);
+    CHECK_INT(rollbacks_of(fault_whole), 1); /* what spikes again is left out */
     for (; train_and_die(nth, nth % 2 ? 0 : 100); nth += stride, killed++) {
-        fault_check_loads(broken);
+        fault_check_loads(fault_broken);
         CHECK(!train_and_die(0, 0));
-        fault_events events = fault_count_events(broken);
+        fault_events events = fault_count_events(fault_broken);
         CHECK(events.files >= 1 && events.files <= 2 && events.whole >= events.files - 1);
-        CHECK(rollbacks_of(broken) >= 1);
+        CHECK(rollbacks_of(fault_broken) >= 1);
         finish_and_compare(); /* once more: nothing is left to do */
     }
     fault_run = FAULT_PLAIN;
@@ -124,11 +112,11 @@ TEST(a_run_that_rolls_back_killed_once_before_any_call)
 TEST(killed_again_and_again)
 {
     int64_t rounds = fault_long() ? 30 : 3;
-    make_whole();
+    fault_make_whole(&err);
     for (int64_t round = 0; round < rounds; round++) {
         int64_t nth = 1 + round, killed = 0;
         for (; train_and_die(nth, round % 3 ? 0 : 500); killed++) {
-            fault_check_loads(broken);
+            fault_check_loads(fault_broken);
             nth += 1 + (nth * 7 + round) % 13;
         }
         CHECK(killed > 3);
