@@ -66,7 +66,7 @@ size_t pt_safe_line(char *out, size_t cap, const char *bytes, size_t n)
 
 pt_shown pt_show(const char *bytes, size_t n)
 {
-    pt_shown s;
+    pt_shown s = {0};
     pt_safe_line(s.text, sizeof s.text, bytes, n);
     return s;
 }
