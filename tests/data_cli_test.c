@@ -426,7 +426,8 @@ TEST(previews_show_what_a_run_will_see)
     CHECK_INT(RUN("data", "--help")->code, 0);
     CHECK_INT(RUN("data", "get", "--help")->code, 0);
     CHECK(strstr(program_result.out, "shakespeare"));
-    CHECK(strstr(program_result.out, "1,204,997 bytes; needs --url\n") && strstr(program_result.out, "npm view @stdlib/"));
+    CHECK(strstr(program_result.out, "1,204,997 bytes; needs --url\n") &&
+          strstr(program_result.out, "npm view @stdlib/"));
 }
 
 /* The program knows no registry, but who does. */

@@ -302,7 +302,7 @@ TEST(a_step_that_goes_bad_in_two_ways_is_left_out_once_it_can_be)
         pt_status s = PT_PENDING;
         while (s == PT_PENDING) {
             if (o.rollbacks == bad_pass && o.steps == SPIKE - 5) o.harm_after = SPIKE - 1;
-            s = pt_trainer_poll(o.trainer, &err);
+            s = pt_trainer_poll(o.run.trainer, &err);
         }
         CHECK_OK(s, err);
         CHECK_INT(o.steps, STEPS);
@@ -311,9 +311,9 @@ TEST(a_step_that_goes_bad_in_two_ways_is_left_out_once_it_can_be)
         CHECK_INT(o.n_spikes, 2 + bad_pass);
         CHECK_INT(o.spike.did, PT_SPIKE_SKIP);
         CHECK_CLOSE(o.lr_scale, bad_pass ? 0.25 : 0.5, 0);
-        CHECK(strstr(o.file.data + 12,
+        CHECK(strstr(o.run.file.data + 12,
                      bad_pass ? "\"rolledBackFrom\":[100,100]" : "\"rolledBackFrom\":[100]"));
-        close_run(&o);
+        test_run_close(&o.run);
     }
 }
 
