@@ -132,20 +132,23 @@ TEST(run_json_is_short_and_the_source_that_changed_is_named)
     make_texts();
     for (int i = 0; i < 2; i++) {
         CHECK_INT(RUN("data", "shard", at("d"), "--out", at(i ? "fine" : "coarse"), "--shard-size",
-                      i ? "10" : "3k"),
+                      i ? "10" : "3k")
+                      ->code,
                   0);
         CHECK_INT(TRAIN(at(i ? "r1" : "r0"), "--corpus", at("joined"), "--corpus",
-                        at(i ? "fine" : "coarse")),
+                        at(i ? "fine" : "coarse"))
+                      ->code,
                   0);
         read_whole(at(i ? "r1/run.json" : "r0/run.json"), text[i], sizeof text[i]);
     }
     CHECK(strlen(text[1]) < strlen(text[0]) + 40);
     /* cut in another way, it is the same stream */
     CHECK_INT(RUN("train", "--resume", at("r0"), "--corpus", at("joined"), "--corpus", at("fine"),
-                  "--quiet"),
+                  "--quiet")
+                  ->code,
               0);
     put_text(at("other"), "a few words more or less");
-    CHECK_INT(RUN("data", "shard", at("other"), "--out", at("x"), "--shard-size", "10"), 0);
+    CHECK_INT(RUN("data", "shard", at("other"), "--out", at("x"), "--shard-size", "10")->code, 0);
     check_refused(RUN("train", "--resume", at("r0"), "--corpus", at("joined"), "--corpus", at("x")),
                   2, "/x has 24 bytes in 3 files, the run's text has 6004 in 601 files");
     FILE *f = fopen(at("joined"), "r+b");
