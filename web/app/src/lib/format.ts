@@ -43,3 +43,9 @@ export function visible(id: number, text: string): string {
     if (text === '\r') return 'return';
     return id < 32 || id > 126 ? `byte 0x${id.toString(16).padStart(2, '0').toUpperCase()}` : text;
 }
+
+/** The same, as one sign. */
+export function sign(id: number, text: string): string {
+    const signs: Record<string, string> = { ' ': '␣', '\n': '⏎', '\t': '⇥', '\r': '␍' };
+    return signs[text] ?? (id > 32 && id < 127 ? text : '▯');
+}

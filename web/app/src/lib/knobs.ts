@@ -114,7 +114,6 @@ export function runSettings(s: Settings, corpusBytes: number): RunSettings {
         evalEvery: Math.max(1, Math.round(steps / 20)),
         sampleEvery: Math.max(1, Math.round(steps / 10)),
         sampleTokens: 200,
-        inspect: false,
         corpusBytes,
     };
 }

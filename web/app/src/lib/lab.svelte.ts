@@ -51,6 +51,8 @@ export class Lab {
     /** The model that was opened from a file, when there is no run. */
     file = $state.raw<{ name: string; info: FileInfo } | undefined>();
     memoryBytes = $state(0);
+    /** Of the key-value cache of whoever samples. */
+    cacheBytes = $state(0);
     readonly announcer = new Announcer();
     private run: Run | undefined;
     /** The checkpoint that a run sends as it ends, for the case that it fails. */
@@ -127,6 +129,7 @@ export class Lab {
             const onChunk = (chunk: FileChunk) => parting === this.parting && parting.add(chunk);
             this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings, onEvent, onChunk });
             this.phase = 'training';
+            this.cacheBytes = this.run.plan.cacheBytes;
             this.memoryBytes = await engine.memoryBytes();
         } catch (error) {
             this.fail(error);
@@ -226,10 +229,10 @@ export class Lab {
         try {
             engine = await createEngine({ needBytes: file.size * ROOM + ROOM_BYTES });
             const info = await engine.importModel(ofBlob(file, file.name).pieces(), file.size);
-            await engine.load({ inspect: false });
+            const { cacheBytes } = await engine.load();
             await this.leave();
             await this.take(engine);
-            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info } });
+            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info }, cacheBytes });
         } catch (error) {
             await engine?.close();
             throw new Error(`${file.name} cannot be opened. ${sentenceOf(error)}`);
