@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import { serve } from '../serve.mjs';
 
-const [folder, shots] = process.argv.slice(2);
+export const [built, shots] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const text = 'the cat sat on the mat and the dog sat on the log. '.repeat(200);
 
@@ -24,12 +24,13 @@ export async function test(name, work) {
 
 export function finish() {
     console.log(`${passed} passed, ${failed} failed`);
-    process.exitCode = failed ? 1 : 0;
+    process.exit(failed ? 1 : 0); // a browser of a test that failed is still open
 }
 
-/** A page of its own browser profile on a server of its own, and what one does there. `headers`: what the server sends with every file. */
-export async function pilot({ headers, ...options } = {}) {
-    let server = await serve(folder, 0, headers);
+/** A page of its own browser profile on a server of its own, and what one does there. `headers`: what the server sends with every
+ * file. */
+export async function pilot({ folder = built, headers, ...options } = {}) {
+    const server = await serve(folder, 0, headers);
     const { port } = server.address();
     const site = `http://localhost:${port}/`;
     const browser = await chromium.launch({

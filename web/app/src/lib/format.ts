@@ -27,7 +27,8 @@ export function duration(seconds: number): string {
     const s = Math.max(0, Math.round(seconds));
     if (s < 60) return `${s} s`;
     if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-    return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+    if (s < 48 * 3600) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+    return `${count(s / 86400)} days`;
 }
 
 export function percent(p: number): string {

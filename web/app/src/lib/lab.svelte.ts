@@ -113,10 +113,11 @@ export class Lab {
         this.memoryBytes = await engine.memoryBytes();
     }
 
-    async start(source: Source, settings: RunSettings): Promise<void> {
+    /** With `from`, a checkpoint of the run that failed, that run goes on. */
+    async start(source: Source, settings: RunSettings, from?: Blob): Promise<void> {
         if (this.busy) return;
         this.phase = 'starting';
-        const history = new History(keepsAside(source.size, settings.ctx ?? 0));
+        const history = from ? this.history : new History(keepsAside(source.size, settings.ctx ?? 0));
         Object.assign(this, { history, settings, steps: settings.steps ?? 0, sourceName: source.name });
         this.announcer.say('Getting ready to train.');
         try {
@@ -124,10 +125,11 @@ export class Lab {
             await this.leave();
             const engine = await createEngine({ needBytes: bytes });
             await this.take(engine);
+            if (from) history.rewindTo((await engine.importModel(ofBlob(from, 'checkpoint').pieces(), from.size)).step);
             const onEvent = (event: RunEvent) => this.hear(history, event);
             const parting = (this.parting = new FileParts());
             const onChunk = (chunk: FileChunk) => parting === this.parting && parting.add(chunk);
-            this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings, onEvent, onChunk });
+            this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings: from ? { ...settings, resume: true } : settings, onEvent, onChunk });
             this.phase = 'training';
             this.cacheBytes = this.run.plan.cacheBytes;
             this.memoryBytes = await engine.memoryBytes();
