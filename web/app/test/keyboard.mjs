@@ -88,7 +88,7 @@ await test('the recording plays, and stands still where motion is not wanted', a
     await other.look('recording');
     await other.page.emulateMedia({ reducedMotion: 'reduce' });
     await other.page.reload();
-    await other.ready('Play again');
+    await other.page.getByRole('button', { name: 'Play again' }).waitFor();
     const still = await steps();
     await other.page.waitForTimeout(500);
     assert.equal(await steps(), still, 'it moves although motion is not wanted');
@@ -121,8 +121,9 @@ await test('the curve can be zoomed with buttons, and says what was reached', as
 
 await test('a text that is learned by heart is called so', async () => {
     await go('Set up');
-    const letters = Array.from({ length: 900 }, (_, i) => 'abcdefghijklmnopqrstuvwxyz     '[(i * i * 7919 + i * 104729) % 31]);
-    await page.getByLabel('Your text').fill(letters.sort(() => 0).join('') + [...Array(300)].map((_, i) => String.fromCharCode(97 + ((i * 7 + (i >> 3)) % 26))).join(''));
+    let state = 42;
+    const letter = () => String.fromCharCode(97 + ((state = (state * 1103515245 + 12345) % 2 ** 31) >> 16) % 26);
+    await page.getByLabel('Your text').fill(Array.from({ length: 1200 }, letter).join(''));
     await it.field('How long').fill('600');
     await it.ready('Start training');
     await press('Start training');
@@ -135,7 +136,9 @@ await test('a run that diverged goes on from its last good weights', async () =>
     await page.locator('.notice.bad:has-text("stopped being a number")').waitFor();
     assert.match(await page.locator('.notice.bad .detail').textContent(), /first bad tensor/i);
     await press('Rewind to the last good weights and halve it');
-    await page.locator('.notice.bad:has-text("stopped being a number"), .phase:has-text("Training"), .phase:has-text("Done")').first().waitFor();
+    // It has learned nothing at that rate, so it may well diverge again: at half the rate, and later.
+    await page.locator('.phase:not(:has-text("Getting ready"))').waitFor();
+    await page.locator('.notice.bad:has-text("stopped being a number"), .phase:has-text("Done")').first().waitFor();
     assert.doesNotMatch(await page.locator('main').textContent(), /could not go on/);
 });
 

@@ -113,7 +113,7 @@ export class Lab {
         this.memoryBytes = await engine.memoryBytes();
     }
 
-    /** With `from`, a checkpoint of the run that failed, that run goes on. */
+    /** With `from`, a checkpoint of the run that failed, that run goes on with half its learning rate. */
     async start(source: Source, settings: RunSettings, from?: Blob): Promise<void> {
         if (this.busy) return;
         this.phase = 'starting';
@@ -129,7 +129,7 @@ export class Lab {
             const onEvent = (event: RunEvent) => this.hear(history, event);
             const parting = (this.parting = new FileParts());
             const onChunk = (chunk: FileChunk) => parting === this.parting && parting.add(chunk);
-            this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings: from ? { ...settings, resume: true } : settings, onEvent, onChunk });
+            this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings: from ? { ...settings, resume: true, halveLr: true } : settings, onEvent, onChunk });
             this.phase = 'training';
             this.cacheBytes = this.run.plan.cacheBytes;
             this.memoryBytes = await engine.memoryBytes();
