@@ -1,9 +1,12 @@
 /** What a run told so far. Events come hundreds a second; the page hears of them a few times a second. */
 import type { RunEvent } from 'posttrain-engine';
 import { count, decimal } from './format';
+import { MILESTONES, verdictOn, type Milestone, type Verdict } from './verdict';
 
 const REFRESH_MS = 250;
 const MOST_POINTS = 1500;
+/** Steps whose mean stands for the loss now. */
+const RECENT = 20;
 
 type Step = Extract<RunEvent, { type: 'step' }>;
 
@@ -26,6 +29,7 @@ export class History {
     held = $state.raw<{ step: number; loss: number } | undefined>();
     samples = $state.raw<{ step: number; text: string }[]>([]);
     spikes = $state(0);
+    milestones = $state.raw<Milestone[]>([]);
     /** Grows with each refresh: what depends on the curve depends on it. */
     version = $state(0);
 
@@ -47,6 +51,7 @@ export class History {
             this.latest = event;
             this.loss.push(event.loss);
             this.lr.push(event.lr);
+            this.passMilestones();
         } else if (event.type === 'evaluated') {
             this.checks.set(event.step, event.loss);
             this.held = { step: event.step, loss: event.loss };
@@ -63,6 +68,40 @@ export class History {
         this.timer = undefined;
         this.last = this.latest;
         this.version++;
+    }
+
+    private passMilestones(): void {
+        const now = this.recent;
+        for (const { below, words } of MILESTONES.slice(this.milestones.length)) {
+            if (this.loss.length < RECENT || now >= below) return;
+            this.milestones = [...this.milestones, { step: this.loss.length, below, words }];
+        }
+    }
+
+    /** The mean of the last few steps. */
+    get recent(): number {
+        const n = this.loss.length;
+        return n ? mean(this.loss, Math.max(0, n - RECENT), n) : NaN;
+    }
+
+    /** How much worse it does on text that it never sees; undefined where none is held out. */
+    get gap(): number | undefined {
+        return this.held && this.aside && this.loss.length ? this.held.loss - this.recent : undefined;
+    }
+
+    verdict(): Verdict | undefined {
+        const checks = [...this.checks].map(([step, loss]) => ({ step, loss }));
+        return verdictOn(this.loss, this.aside ? checks : []);
+    }
+
+    /** What came after a step is forgotten: the run goes on from there. */
+    rewindTo(step: number): void {
+        this.loss.length = this.lr.length = Math.min(step, this.loss.length);
+        for (const at of this.checks.keys()) if (at > step) this.checks.delete(at);
+        this.samples = this.samples.filter((sample) => sample.step <= step);
+        this.milestones = this.milestones.filter((milestone) => milestone.step <= step);
+        this.held = [...this.checks].map(([at, loss]) => ({ step: at, loss })).at(-1);
+        this.refresh();
     }
 
     get count(): number {

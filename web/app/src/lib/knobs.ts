@@ -76,7 +76,7 @@ export const scheduleWhy =
 
 /** A token is a byte. */
 export const VOCAB = 256;
-export const presetNames = ['tiny', 'small', 'medium', 'large', 'xl'];
+export const presetNames = ['tiny', 'small', 'medium', 'large', 'xl', 'huge', 'massive', 'mega', 'behemoth'];
 
 export function fromPreset(preset: Preset): Settings {
     const { name, layers, dModel, heads, ctx, batch, steps } = preset;
@@ -114,7 +114,6 @@ export function runSettings(s: Settings, corpusBytes: number): RunSettings {
         evalEvery: Math.max(1, Math.round(steps / 20)),
         sampleEvery: Math.max(1, Math.round(steps / 10)),
         sampleTokens: 200,
-        inspect: false,
         corpusBytes,
     };
 }

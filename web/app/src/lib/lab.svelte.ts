@@ -51,6 +51,8 @@ export class Lab {
     /** The model that was opened from a file, when there is no run. */
     file = $state.raw<{ name: string; info: FileInfo } | undefined>();
     memoryBytes = $state(0);
+    /** Of the key-value cache of whoever samples. */
+    cacheBytes = $state(0);
     readonly announcer = new Announcer();
     private run: Run | undefined;
     /** The checkpoint that a run sends as it ends, for the case that it fails. */
@@ -111,10 +113,11 @@ export class Lab {
         this.memoryBytes = await engine.memoryBytes();
     }
 
-    async start(source: Source, settings: RunSettings): Promise<void> {
+    /** With `from`, a checkpoint of the run that failed, that run goes on with half its learning rate. */
+    async start(source: Source, settings: RunSettings, from?: Blob): Promise<void> {
         if (this.busy) return;
         this.phase = 'starting';
-        const history = new History(keepsAside(source.size, settings.ctx ?? 0));
+        const history = from ? this.history : new History(keepsAside(source.size, settings.ctx ?? 0));
         Object.assign(this, { history, settings, steps: settings.steps ?? 0, sourceName: source.name });
         this.announcer.say('Getting ready to train.');
         try {
@@ -122,11 +125,13 @@ export class Lab {
             await this.leave();
             const engine = await createEngine({ needBytes: bytes });
             await this.take(engine);
+            if (from) history.rewindTo((await engine.importModel(ofBlob(from, 'checkpoint').pieces(), from.size)).step);
             const onEvent = (event: RunEvent) => this.hear(history, event);
             const parting = (this.parting = new FileParts());
             const onChunk = (chunk: FileChunk) => parting === this.parting && parting.add(chunk);
-            this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings, onEvent, onChunk });
+            this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings: from ? { ...settings, resume: true, halveLr: true } : settings, onEvent, onChunk });
             this.phase = 'training';
+            this.cacheBytes = this.run.plan.cacheBytes;
             this.memoryBytes = await engine.memoryBytes();
         } catch (error) {
             this.fail(error);
@@ -226,10 +231,10 @@ export class Lab {
         try {
             engine = await createEngine({ needBytes: file.size * ROOM + ROOM_BYTES });
             const info = await engine.importModel(ofBlob(file, file.name).pieces(), file.size);
-            await engine.load({ inspect: false });
+            const { cacheBytes } = await engine.load();
             await this.leave();
             await this.take(engine);
-            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info } });
+            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info }, cacheBytes });
         } catch (error) {
             await engine?.close();
             throw new Error(`${file.name} cannot be opened. ${sentenceOf(error)}`);
