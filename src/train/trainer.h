@@ -98,6 +98,10 @@ void pt_trainer_set_step(pt_trainer *trainer, int64_t step);
  * after any other the weights are a mixture, and another file must be restored. */
 pt_status pt_trainer_restore(pt_trainer *trainer, const pt_tinygpt *file, pt_error *err);
 
+/* The options of the run that wrote a .tinygpt file, as far as its header tells them; the others stay. Nothing is checked:
+ * pt_trainer_new does. */
+void pt_trainer_options_of(const pt_tinygpt *file, pt_train_options *o, double *dropout);
+
 /* PT_PENDING, PT_OK when the run is over, or an error. */
 pt_status pt_trainer_poll(pt_trainer *trainer, pt_error *err);
 /* Asks the run to end after the micro-batch under way: a step that it does not complete is dropped, and the
