@@ -99,6 +99,11 @@ export class Lab {
         return this.busy || this.phase === 'paused';
     }
 
+    /** A run that another must not replace yet: it works, or what it did is not saved. */
+    get inTheWay(): boolean {
+        return this.busy || (this.phase === 'paused' && !this.keeper.upToDate);
+    }
+
     get hasRun(): boolean {
         return ['training', 'pausing', 'paused', 'stopping', 'stopped', 'done'].includes(this.phase);
     }
@@ -215,7 +220,7 @@ export class Lab {
     /** Goes on with the run of the file that was opened, on this text. */
     async goOn(source: Source): Promise<void> {
         const file = this.file;
-        if (!file || this.unfinished) return;
+        if (!file || this.inTheWay) return;
         const { info, blob } = file;
         const { layers, dModel, heads, dMlp, ctx, vocab, step } = info;
         const steps = Math.max(step, info.run.steps ?? step);
@@ -342,7 +347,7 @@ export class Lab {
 
     /** Opens a file. What is here stays when that fails. */
     async import(file: File): Promise<void> {
-        if (this.unfinished) return;
+        if (this.inTheWay) return;
         let engine: Engine | undefined;
         try {
             engine = await createEngine({ needBytes: file.size * ROOM + ROOM_BYTES });

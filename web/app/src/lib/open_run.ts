@@ -10,7 +10,7 @@ import { builtIn, ofBlob, type Source } from './source';
 async function makeWay(lab: Lab): Promise<void> {
     if (lab.phase === 'training') await lab.pause();
     await lab.keeper.save();
-    if (lab.busy || (lab.unfinished && !lab.keeper.upToDate)) throw new Error('A run is under way here that could not be saved: stop it first.');
+    if (lab.inTheWay) throw new Error('A run is under way here that could not be saved: stop it first.');
 }
 
 /** Rejects with a sentence; what was on the page is then still there. */
