@@ -240,6 +240,7 @@ static void put_plan(pt_engine *e, int64_t n_params)
     pt_json_end_object(&w);
     pt_json_i64(&w, "addressableBytes", addressable_bytes());
     pt_json_bool(&w, "fits", fits(e));
+    pt_json_i64(&w, "cacheBytes", pt_session_cache_bytes(e->lab->session));
     pt_json_end_object(&w);
 }
 

@@ -25,6 +25,8 @@ typedef struct pt_lab {
 
     pt_sampler_options sampler;
     int64_t tokens_left, top;
+    bool tell_logits;
+    pt_strbuf logits; /* f32: vocab of them for each token of the last poll */
     pt_utf8_stream characters;
     bool sampling;
 } pt_lab;
@@ -93,6 +95,8 @@ pt_status pt_engine_evaluate_poll(pt_engine *e, double ms, pt_error *err);
 pt_status pt_engine_sample(pt_engine *e, const pt_json *settings, pt_error *err);
 /* [{id, text, p, top: [{id, p, text}]}]: text is what became complete with the token. */
 pt_status pt_engine_sample_poll(pt_engine *e, double ms, pt_error *err);
+/* [{id, p, text}]: what a sampler with these settings could draw, from {settings, logits: [number]}. Needs no model. */
+pt_status pt_engine_odds(pt_engine *e, const pt_json *question, pt_error *err);
 /* Runs the tokens of a text. {tokens: [{id, text}], layers, heads, vocab} */
 pt_status pt_engine_look(pt_engine *e, const char *text, int64_t n, pt_error *err);
 /* Begins one of the two; then poll. */

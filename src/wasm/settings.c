@@ -222,6 +222,7 @@ pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *o, pt
         {"repetitionPenalty", FIELD_REAL, &o->sampler.repetition_penalty},
         {"seed", FIELD_SEED, &o->sampler.seed},
         {"top", FIELD_COUNT, &o->top},
+        {"logits", FIELD_SWITCH, &o->logits},
     };
     pt_status s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
     if (s == PT_OK) s = pt_sampler_options_check(&o->sampler, err);
@@ -234,4 +235,17 @@ pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *o, pt
         return pt_fail(err, PT_BAD_INPUT, "top is %lld, it must be 0 to %d", (long long)o->top,
                        PT_MOST_TOP);
     return PT_OK;
+}
+
+pt_status pt_odds_settings_read(const pt_json *json, pt_sampler_options *o, pt_error *err)
+{
+    *o = (pt_sampler_options){.temperature = 1};
+    const field fields[] = {
+        {"temperature", FIELD_REAL, &o->temperature},
+        {"topK", FIELD_COUNT, &o->top_k},
+        {"topP", FIELD_REAL, &o->top_p},
+        {"minP", FIELD_REAL, &o->min_p},
+    };
+    pt_status s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
+    return s == PT_OK ? pt_sampler_options_check(o, err) : s;
 }

@@ -30,8 +30,11 @@ typedef struct pt_sample_settings {
     size_t prompt_len;
     int64_t tokens; /* most to make */
     int64_t top;    /* likeliest tokens told with each */
+    bool logits;    /* and all logits */
 } pt_sample_settings;
 pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *out, pt_error *err);
+/* The options of a sampler alone, without a text. */
+pt_status pt_odds_settings_read(const pt_json *json, pt_sampler_options *out, pt_error *err);
 #define PT_MOST_TOP 64
 
 #endif

@@ -13,6 +13,7 @@ import {
     type Likely,
     type Look,
     type ModuleName,
+    type OddsSettings,
     type Plan,
     type Preset,
     type Probe,
@@ -312,6 +313,12 @@ export class Engine {
         }
     }
 
+    /** What a sampler with these settings could draw from these logits, likeliest first, and how likely each is. Needs no model, and does no
+     * forward pass. */
+    odds(logits: Float32Array, settings: OddsSettings = {}): Promise<Likely[]> {
+        return this.call('odds', { settings, logits: [...logits] });
+    }
+
     /** Runs a text through the model to look inside; then lens and attention. */
     look(text: string | Uint8Array): Promise<Look> {
         return this.call('look', { text: utf8(text) });
@@ -405,13 +412,18 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     }
 }
 
+/** Plans allocate nothing large. */
+const PLANNER_BYTES = 32 << 20;
+
+/** The module that runs are likely to use, so that it is fetched once; on this thread, with no other. */
 let planner: Promise<Abi> | undefined;
 
 function getPlanner(): Promise<Abi> {
     return (planner ??= (async () => {
-        const module = await platform.compile('wasm32');
-        const { memory } = memoryFor('wasm32');
-        const abi = new Abi(module, false, { memory, threads: 1, startThread: () => false, write: () => {} });
+        const { module } = chooseModule();
+        const { memory } = memoryFor(module, PLANNER_BYTES);
+        const host = { memory, threads: 1, startThread: () => false, write: () => {} };
+        const abi = new Abi(await platform.compile(module), facts[module].wide, host);
         abi.call('open', 1);
         return abi;
     })());

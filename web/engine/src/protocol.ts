@@ -6,6 +6,7 @@ import type {
     Likely,
     Look,
     ModuleName,
+    OddsSettings,
     Plan,
     Preset,
     Probe,
@@ -49,6 +50,7 @@ export interface Calls {
     evaluate: { args: { text: Uint8Array }; result: Evaluation };
     /** Events: SampledToken[]. */
     sample: { args: SampleSettings; result: null };
+    odds: { args: { settings: OddsSettings; logits: number[] }; result: Likely[] };
     look: { args: { text: Uint8Array }; result: Look };
     lens: { args: { layer: number; top: number }; result: { values: Float32Array<ArrayBuffer>; top?: Likely[][] } };
     attention: { args: { layer: number }; result: Float32Array<ArrayBuffer> };

@@ -77,7 +77,12 @@ export interface SampleSettings {
     seed?: number | string;
     /** Likeliest tokens told with each, up to 64. */
     top?: number;
+    /** Tell all logits with each. */
+    logits?: boolean;
 }
+
+/** How a sampler narrows what may be drawn: of SampleSettings, what needs no text. Temperature is 1, and the others off, where left out. */
+export type OddsSettings = Pick<SampleSettings, 'temperature' | 'topK' | 'topP' | 'minP'>;
 
 export interface Preset {
     name: string;
@@ -100,6 +105,8 @@ export interface Plan {
     /** What the module that answered can reach, and whether it is enough. */
     addressableBytes: number;
     fits: boolean;
+    /** Of the key-value cache that sampling fills. */
+    cacheBytes: number;
 }
 
 export interface EngineInfo {
@@ -170,6 +177,8 @@ export interface SampledToken {
     /** Of this token, at temperature 1. */
     p: number;
     top?: Likely[];
+    /** Of the distribution that it came from, after the repetition penalty. */
+    logits?: Float32Array<ArrayBuffer>;
 }
 
 export interface Evaluation {

@@ -22,7 +22,8 @@ export function turned(record: RunRecord, name: KnobName, value: number | undefi
     return { settings: { ...before, [name]: value }, problem };
 }
 
-/** Only what this page set up itself can be set up again: a run that came as a file began elsewhere. */
+/** Only what this page set up itself can be set up again: a run that came as a file began elsewhere, and one
+ * that went back had other settings before. */
 export function repeatable(record: RunRecord): boolean {
-    return record.first === 0 && record.settings.preset !== undefined;
+    return record.first === 0 && !record.rewound && record.settings.preset !== undefined;
 }

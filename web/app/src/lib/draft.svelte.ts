@@ -1,5 +1,6 @@
 /** What is being set up: the next run's text and settings, and whether it can run. */
 import { chooseModule, listPresets, planRun, type Plan, type Preset } from 'posttrain-engine';
+import { measureSpeed, secondsOf, sizeThatFits } from './estimate';
 import { fromPreset, inPlainWords, keepsAside, modelKnobs, presetNames, problemOf, runKnobs, runSettings, type Settings } from './knobs';
 import { builtIn, ofBlob, ofText, type Source } from './source';
 
@@ -19,6 +20,10 @@ export class Draft {
     /** Why there is no text. */
     missing = $state('');
     plan = $state.raw<Plan | undefined>();
+    /** What each preset takes as it is. */
+    presetPlans = $state.raw(new Map<string, Plan>());
+    /** Of this machine, measured once; undefined until then. */
+    gflops = $state<number | undefined>();
     /** Why it cannot run, and what is worth knowing though it can. */
     problems = $state.raw<string[]>([]);
     remarks = $state.raw<string[]>([]);
@@ -39,10 +44,21 @@ export class Draft {
             this.presets = all.filter(({ name }) => presetNames.includes(name));
             this.choose(this.presets[0]!.name);
             await this.use('built-in');
+            void this.estimate();
         } catch (error) {
             this.checking = false;
             this.problems = [`The engine did not start. ${inPlainWords(String((error as Error).message))}`];
         }
+    }
+
+    /** One preset after the other, so that the page stays lively, and then the machine's speed. Without an estimate the page works as well. */
+    private async estimate(): Promise<void> {
+        for (const { name } of this.presets) {
+            const plan = await planRun({ preset: name });
+            this.presetPlans = new Map(this.presetPlans).set(name, plan);
+            await new Promise((resolve) => setTimeout(resolve));
+        }
+        this.gflops = await measureSpeed().catch(() => undefined);
     }
 
     choose(name: string): void {
@@ -125,7 +141,8 @@ export class Draft {
                 plan = await planRun(runSettings(settings, size || 1 << 20));
                 chooseModule({ needBytes: plan.bytes });
             } catch (error) {
-                problems.push(inPlainWords((error as Error).message));
+                const would = plan ? await sizeThatFits(settings, this.presets, size) : '';
+                problems.push(`${inPlainWords((error as Error).message)} ${would}`.trim());
             }
         }
         if (this.missing) problems.push(this.missing);
@@ -135,6 +152,17 @@ export class Draft {
         this.problems = problems;
         this.remarks = plan && size ? remarksOn(plan, size, settings.ctx ?? 0) : [];
         this.checking = false;
+    }
+
+    /** About how long the run would take; undefined while that is not known. */
+    get seconds(): number | undefined {
+        const { batch, ctx, steps } = this.settings ?? {};
+        if (!this.plan || !this.gflops || !batch || !ctx || !steps) return undefined;
+        return secondsOf(this.plan.params, batch * ctx * steps, this.gflops);
+    }
+
+    secondsOfPreset({ params, batch, ctx, steps }: Preset): number | undefined {
+        return this.gflops && secondsOf(params, batch * ctx * steps, this.gflops);
     }
 }
 

@@ -27,7 +27,8 @@ export function duration(seconds: number): string {
     const s = Math.max(0, Math.round(seconds));
     if (s < 60) return `${s} s`;
     if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-    return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+    if (s < 48 * 3600) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+    return `${count(s / 86400)} days`;
 }
 
 export function percent(p: number): string {
@@ -42,4 +43,10 @@ export function visible(id: number, text: string): string {
     if (text === '\t') return 'tab';
     if (text === '\r') return 'return';
     return id < 32 || id > 126 ? `byte 0x${id.toString(16).padStart(2, '0').toUpperCase()}` : text;
+}
+
+/** The same, as one sign. */
+export function sign(id: number, text: string): string {
+    const signs: Record<string, string> = { ' ': '␣', '\n': '⏎', '\t': '⇥', '\r': '␍' };
+    return signs[text] ?? (id > 32 && id < 127 ? text : '▯');
 }

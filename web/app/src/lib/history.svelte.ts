@@ -1,9 +1,12 @@
 /** What a run told so far. Events come hundreds a second; the page hears of them a few times a second. */
 import type { RunEvent } from 'posttrain-engine';
 import { count, decimal } from './format';
+import { MILESTONES, verdictOn, type Milestone, type Verdict } from './verdict';
 
 const REFRESH_MS = 250;
 const MOST_POINTS = 1500;
+/** Steps whose mean stands for the loss now. */
+const RECENT = 20;
 
 type Step = Extract<RunEvent, { type: 'step' }>;
 
@@ -39,6 +42,7 @@ export class History {
     held = $state.raw<{ step: number; loss: number } | undefined>();
     samples = $state.raw<{ step: number; text: string }[]>([]);
     spikes = $state(0);
+    milestones = $state.raw<Milestone[]>([]);
     /** Grows with each refresh: what depends on the curve depends on it. */
     version = $state(0);
 
@@ -65,6 +69,7 @@ export class History {
         for (let i = 0; i < n; i++) {
             history.loss.push(curve[i]!);
             history.lr.push(curve[n + i]!);
+            history.passMilestones();
         }
         for (const [step, loss] of checks) history.checks.set(step, loss);
         const held = checks.at(-1);
@@ -95,6 +100,7 @@ export class History {
             this.latest = event;
             this.loss.push(event.loss);
             this.lr.push(event.lr);
+            this.passMilestones();
         } else if (event.type === 'evaluated') {
             this.checks.set(event.step, event.loss);
             this.held = { step: event.step, loss: event.loss };
@@ -112,6 +118,42 @@ export class History {
         this.timer = undefined;
         this.last = this.latest;
         this.version++;
+    }
+
+    private passMilestones(): void {
+        const now = this.recent;
+        for (const { below, words } of MILESTONES.slice(this.milestones.length)) {
+            if (this.loss.length < RECENT || now >= below) return;
+            this.milestones = [...this.milestones, { step: this.count, below, words }];
+        }
+    }
+
+    /** The mean of the last few steps. */
+    get recent(): number {
+        const n = this.loss.length;
+        return n ? mean(this.loss, Math.max(0, n - RECENT), n) : NaN;
+    }
+
+    /** How much worse it does on text that it never sees; undefined where none is held out. */
+    get gap(): number | undefined {
+        return this.held && this.aside && this.loss.length ? this.held.loss - this.recent : undefined;
+    }
+
+    verdict(): Verdict | undefined {
+        const checks = [...this.checks].map(([step, loss]) => ({ step, loss }));
+        return verdictOn(this.loss, this.aside ? checks : []);
+    }
+
+    /** What came after a step is forgotten: the run goes on from there. */
+    rewindTo(step: number): void {
+        this.loss.length = this.lr.length = Math.max(0, Math.min(step - this.first, this.loss.length));
+        const n = this.loss.length;
+        if (this.latest && this.latest.step > step) this.latest = n ? { ...this.latest, step, loss: this.loss[n - 1]!, lr: this.lr[n - 1]! } : undefined;
+        for (const at of this.checks.keys()) if (at > step) this.checks.delete(at);
+        this.samples = this.samples.filter((sample) => sample.step <= step);
+        this.milestones = this.milestones.filter((milestone) => milestone.step <= step);
+        this.held = [...this.checks].map(([at, loss]) => ({ step: at, loss })).at(-1);
+        this.refresh();
     }
 
     /** Steps done. */

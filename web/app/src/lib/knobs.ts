@@ -76,7 +76,7 @@ export const scheduleWhy =
 
 /** A token is a byte. */
 export const VOCAB = 256;
-export const presetNames = ['tiny', 'small', 'medium', 'large', 'xl'];
+export const presetNames = ['tiny', 'small', 'medium', 'large', 'xl', 'huge', 'massive', 'mega', 'behemoth'];
 
 export function fromPreset(preset: Preset): Settings {
     const { name, layers, dModel, heads, ctx, batch, steps } = preset;
@@ -112,7 +112,6 @@ export function runSettings(s: Settings, corpusBytes: number): RunSettings {
         schedule: s.schedule,
         dMlp: 4 * (s.dModel ?? 0),
         ...pace(steps),
-        inspect: false,
         corpusBytes,
     };
 }

@@ -40,6 +40,8 @@ export interface StartOptions {
     comparedWith?: string;
     /** What its name begins with; its preset, when left out. */
     what?: string;
+    /** A checkpoint of the run that failed: that run goes on. */
+    from?: Blob | undefined;
 }
 
 /** A run to be: from the beginning, or from a file. */
@@ -49,7 +51,9 @@ interface Beginning {
     steps: number;
     strict: boolean;
     history: History;
-    model?: Blob;
+    model?: Blob | undefined;
+    /** It went on from an earlier step with other settings, so that they do not tell its whole curve. */
+    rewound?: boolean | undefined;
     paused?: boolean;
     comparedWith?: string | undefined;
 }
@@ -76,10 +80,13 @@ export class Lab {
     /** It was asked for the bits of plain C: the same curve on every machine. */
     strict = $state(false);
     memoryBytes = $state(0);
+    /** Of the key-value cache of whoever samples. */
+    cacheBytes = $state(0);
     readonly announcer = new Announcer();
     readonly keeper = new Keeper(this);
     /** The kept run that this one repeats with a knob changed. */
     comparedWith = $state<string | undefined>();
+    private rewound: boolean | undefined;
     /** What it learns from. */
     source: Source | undefined;
     private run: Run | undefined;
@@ -146,11 +153,12 @@ export class Lab {
         this.memoryBytes = await engine.memoryBytes();
     }
 
-    async start(source: Source, settings: RunSettings, { strict = false, comparedWith, what }: StartOptions = {}): Promise<void> {
+    async start(source: Source, settings: RunSettings, { strict = false, comparedWith, what, from }: StartOptions = {}): Promise<void> {
         if (this.busy) return;
         this.phase = 'starting';
         const steps = settings.steps ?? 0;
-        const beginning = { source, settings, steps, strict, comparedWith, history: new History(keepsAside(source.size, settings.ctx ?? 0)) };
+        const history = from ? this.history : new History(keepsAside(source.size, settings.ctx ?? 0));
+        const beginning = { source, settings, steps, strict, comparedWith, history, model: from, rewound: from !== undefined };
         await this.keeper.leave();
         this.show(beginning);
         this.announcer.say('Getting ready to train.');
@@ -167,20 +175,21 @@ export class Lab {
         await this.follow(this.run!);
     }
 
-    private show({ source, settings, steps, strict, history, comparedWith }: Beginning): void {
-        Object.assign(this, { history, settings, steps, strict, source, sourceName: source.name, comparedWith });
+    private show({ source, settings, steps, strict, history, comparedWith, rewound }: Beginning): void {
+        Object.assign(this, { history, settings, steps, strict, source, sourceName: source.name, comparedWith, rewound });
     }
 
     /** The run, in the engine that is open. */
     private async begin({ source, settings, steps, history, model, paused = false }: Beginning): Promise<void> {
         const engine = this.open!;
-        if (model) await engine.importModel(ofBlob(model, '').pieces(), model.size);
+        if (model) history.rewindTo((await engine.importModel(ofBlob(model, '').pieces(), model.size)).step);
         const onEvent = (event: RunEvent) => this.hear(history, event);
         const parting = (this.parting = new FileParts());
         const onChunk = (chunk: FileChunk) => parting === this.parting && !this.keeper.takes && parting.add(chunk);
         const asked = model ? { ...settings, steps, resume: true } : settings;
         this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings: asked, onEvent, onChunk, paused });
         this.phase = paused ? 'paused' : 'training';
+        this.cacheBytes = this.run.plan.cacheBytes;
         this.memoryBytes = await engine.memoryBytes();
     }
 
@@ -201,7 +210,7 @@ export class Lab {
             await this.leave();
             await this.take(engine);
             const history = History.of({ ...record, curve, gradNorm: record.gradNorm ?? undefined }, keepsAside(source.size, settings.ctx ?? 0));
-            const beginning = { source, settings, steps, strict, history, model, paused: record.step < steps };
+            const beginning = { source, settings, steps, strict, history, model, rewound: record.rewound, paused: record.step < steps };
             this.show(beginning);
             await this.begin(beginning);
             this.keeper.adopt(record, release);
@@ -224,7 +233,7 @@ export class Lab {
         const { info, blob } = file;
         const { layers, dModel, heads, dMlp, ctx, vocab, step } = info;
         const steps = Math.max(step, info.run.steps ?? step);
-        const settings = { ...info.run, ...pace(steps), layers, dModel, heads, dMlp, ctx, vocab, inspect: false };
+        const settings = { ...info.run, ...pace(steps), layers, dModel, heads, dMlp, ctx, vocab };
         const beginning = { source, settings, steps: info.run.steps ?? step, strict: false, model: blob, paused: step < steps, history: new History(keepsAside(source.size, ctx), step) };
         try {
             const { bytes } = await planRun({ ...settings, corpusBytes: source.size });
@@ -339,7 +348,7 @@ export class Lab {
         const { module = '', isa = '', version = '' } = this.info ?? {};
         const record: RunRecord = {
             format: 1, id, name, created, corpus, step, saved: new Date().toISOString(),
-            settings: this.settings, steps: this.steps, strict: this.strict, engine: { module, isa, version },
+            settings: this.settings, steps: this.steps, strict: this.strict, rewound: this.rewound ?? false, engine: { module, isa, version },
             loss: curve.length ? curve[curve.length / 2 - 1] : undefined, ...told,
         };
         return { record, curve };
@@ -352,11 +361,11 @@ export class Lab {
         try {
             engine = await createEngine({ needBytes: file.size * ROOM + ROOM_BYTES });
             const info = await engine.importModel(ofBlob(file, file.name).pieces(), file.size);
-            await engine.load({ inspect: false });
+            const { cacheBytes } = await engine.load();
             await this.keeper.leave();
             await this.leave();
             await this.take(engine);
-            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info, blob: file } });
+            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info, blob: file }, cacheBytes });
         } catch (error) {
             await engine?.close();
             throw new Error(`${file.name} cannot be opened. ${sentenceOf(error)}`);

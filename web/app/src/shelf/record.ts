@@ -24,6 +24,8 @@ export interface RunRecord {
     steps: number;
     first: number;
     strict: boolean;
+    /** It went on from an earlier step with other settings: they do not tell its whole curve. */
+    rewound?: boolean;
     engine: { module: string; isa: string; version: string };
     corpus: CorpusFacts;
     loss: number | undefined;
@@ -56,6 +58,7 @@ const isRecord = fits({
     steps: isCount,
     first: isCount,
     strict: isSwitch,
+    rewound: maybe(isSwitch),
     engine: fits({ module: isText, isa: isText, version: isText }),
     corpus: fits({ name: isText, bytes: isCount, sha256: isText, builtIn: isSwitch }),
     loss: maybe(isNumber),
