@@ -142,6 +142,7 @@ export default async function shelf(driver) {
         await visit.press('Open', items(visit).nth(0));
         await visit.page.locator('.notice.bad:has-text("open in another tab")').waitFor();
         await first.close();
+        await visit.page.waitForFunction(async () => (await navigator.locks.query()).held.length === 0);
         await visit.press('Open', items(visit).nth(0));
         await visit.phase('Done step 320 of 320');
     });
