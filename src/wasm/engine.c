@@ -274,6 +274,7 @@ static pt_status begin_run(pt_engine *e, const pt_run_settings *o, pt_error *err
     if (s == PT_OK) s = pt_trainer_begin(e->trainer, pt_device_cpu_pool(e->device), err);
     if (s == PT_OK) s = allocate_lab(e, err);
     if (s == PT_OK && o->resume) s = pt_trainer_restore(e->trainer, e->file, err);
+    if (s == PT_OK && o->resume && o->halve_lr) pt_trainer_halve_lr(e->trainer);
     return s;
 }
 

@@ -166,6 +166,7 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         {"evalRows", FIELD_COUNT, &o->eval_rows},
         {"inspect", FIELD_SWITCH, &o->inspect},
         {"resume", FIELD_SWITCH, &o->resume},
+        {"halveLr", FIELD_SWITCH, &o->halve_lr},
     };
     pt_status s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
     if (s == PT_OK) s = take_words(&w, o, err);

@@ -15,6 +15,7 @@ typedef struct pt_run_settings {
     int64_t eval_rows;    /* windows per call when a text is evaluated */
     bool inspect;         /* plan for looking inside */
     bool resume;          /* begin with the weights, moments and step of the open file */
+    bool halve_lr;        /* and with half the learning rate that it had */
 } pt_run_settings;
 
 /* Strings are borrowed from the JSON. BAD_INPUT names an unknown key, a wrong type, an unknown preset. */

@@ -62,6 +62,8 @@ export interface RunSettings extends ModelSettings {
     /** Go on where the imported file's run stood: its model's sizes, weights, moments, step and losses. The seed and the
      * samples per step must be its own. */
     resume?: boolean;
+    /** Of a run that goes on: with half the learning rate it had, as after a rollback. */
+    halveLr?: boolean;
 }
 
 export interface SampleSettings {

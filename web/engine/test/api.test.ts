@@ -214,6 +214,24 @@ test('logits come with a sample, and the odds of any dials from them without ano
     await assert.rejects(engine.odds(new Float32Array([NaN, NaN])), refuses('BAD_INPUT', /list of numbers/));
 });
 
+test('a run goes on from a file with half the learning rate, and its files remember', async (t) => {
+    const engine = await open(t);
+    const settings = { ...small, steps: 30, schedule: 'constant', warmup: 0, lr: 0.002 } as const;
+    let run = await engine.train({ corpus, settings });
+    for (const want of [0.001, 0.0005]) {
+        await run.stop();
+        await engine.importModel(await run.save());
+        const rates: number[] = [];
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const onEvent = (event: RunEvent) => {
+            if (event.type === 'step') resolve(void rates.push(event.lr));
+        };
+        run = await engine.train({ corpus, settings: { ...settings, resume: true, halveLr: true }, onEvent });
+        await promise;
+        assert.ok(rates.every((lr) => Math.abs(lr - want) < 1e-9), `rates are ${rates}, not ${want}`);
+    }
+});
+
 test('threads can be refused', () => {
     refuseThreads('the page was asked to');
     assert.equal(chooseModule().module, 'wasm32');

@@ -5,6 +5,8 @@ import { fromPreset, inPlainWords, keepsAside, modelKnobs, presetNames, problemO
 import { builtIn, ofBlob, ofText, type Source } from './source';
 
 const SETTLE_MS = 150;
+/** Before what can wait: the page must stand first, and a visitor may start at once. */
+const CALM_MS = 600;
 
 export type SourceKind = 'built-in' | 'paste' | 'file' | 'url';
 
@@ -53,6 +55,7 @@ export class Draft {
 
     /** One preset after the other, so that the page stays lively, and then the machine's speed. Without an estimate the page works as well. */
     private async estimate(): Promise<void> {
+        await new Promise((resolve) => setTimeout(resolve, CALM_MS));
         for (const { name } of this.presets) {
             const plan = await planRun({ preset: name });
             this.presetPlans = new Map(this.presetPlans).set(name, plan);

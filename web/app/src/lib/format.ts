@@ -27,8 +27,14 @@ export function duration(seconds: number): string {
     const s = Math.max(0, Math.round(seconds));
     if (s < 60) return `${s} s`;
     if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-    if (s < 48 * 3600) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-    return `${count(s / 86400)} days`;
+    return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+}
+
+/** The same, as one says it of an estimate. */
+export function roughly(seconds: number): string {
+    const sizes: [number, string][] = [[86400, 'days'], [3600, 'h'], [60, 'min'], [1, 's']];
+    const [size, unit] = sizes.find(([length]) => seconds >= 2 * length) ?? [1, 's'];
+    return `${count(Math.max(1, seconds / size))} ${unit}`;
 }
 
 export function percent(p: number): string {

@@ -40,7 +40,7 @@ export interface StartOptions {
     comparedWith?: string;
     /** What its name begins with; its preset, when left out. */
     what?: string;
-    /** A checkpoint of the run that failed: that run goes on. */
+    /** A checkpoint of the run that failed: that run goes on with half its learning rate. */
     from?: Blob | undefined;
 }
 
@@ -54,6 +54,8 @@ interface Beginning {
     model?: Blob | undefined;
     /** It went on from an earlier step with other settings, so that they do not tell its whole curve. */
     rewound?: boolean | undefined;
+    /** The file's run goes on with half its learning rate. */
+    halve?: boolean;
     paused?: boolean;
     comparedWith?: string | undefined;
 }
@@ -158,7 +160,7 @@ export class Lab {
         this.phase = 'starting';
         const steps = settings.steps ?? 0;
         const history = from ? this.history : new History(keepsAside(source.size, settings.ctx ?? 0));
-        const beginning = { source, settings, steps, strict, comparedWith, history, model: from, rewound: from !== undefined };
+        const beginning = { source, settings, steps, strict, comparedWith, history, model: from, rewound: from !== undefined, halve: from !== undefined };
         await this.keeper.leave();
         this.show(beginning);
         this.announcer.say('Getting ready to train.');
@@ -180,13 +182,13 @@ export class Lab {
     }
 
     /** The run, in the engine that is open. */
-    private async begin({ source, settings, steps, history, model, paused = false }: Beginning): Promise<void> {
+    private async begin({ source, settings, steps, history, model, halve = false, paused = false }: Beginning): Promise<void> {
         const engine = this.open!;
         if (model) history.rewindTo((await engine.importModel(ofBlob(model, '').pieces(), model.size)).step);
         const onEvent = (event: RunEvent) => this.hear(history, event);
         const parting = (this.parting = new FileParts());
         const onChunk = (chunk: FileChunk) => parting === this.parting && !this.keeper.takes && parting.add(chunk);
-        const asked = model ? { ...settings, steps, resume: true } : settings;
+        const asked = model ? { ...settings, steps, resume: true, halveLr: halve } : settings;
         this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings: asked, onEvent, onChunk, paused });
         this.phase = paused ? 'paused' : 'training';
         this.cacheBytes = this.run.plan.cacheBytes;
