@@ -45,6 +45,7 @@ export default async function playground(driver) {
         await visit.press('Start training');
         await visit.press('Pause');
         await page.locator('.phase:has-text("Paused")').waitFor();
+        await visit.restingStep();
         const before = await page.locator('.phase').textContent();
         await page.waitForTimeout(400);
         assert.equal(await page.locator('.phase').textContent(), before, 'it went on although it was paused');
