@@ -151,6 +151,7 @@ await test('a model beyond 4 GiB is refused without 64-bit memory, with what wou
     await it.page.getByRole('radio', { name: /^behemoth/ }).check({ force: true });
     await it.page.locator('#problems:has-text("64-bit WebAssembly memory")').waitFor();
     assert.match(await it.page.locator('#problems').textContent(), /would (fit|run)/);
+    await it.page.getByRole('radio', { name: /^tiny/ }).check({ force: true });
     await it.train(5);
     await it.close();
 });
