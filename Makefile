@@ -470,9 +470,9 @@ $(WEB)/index.html: $(WEB_APP_FILES) $(WEB_APP_NODE) $(WEB_ENGINE)/dist/.ready $(
 web: $(WEB)/index.html ## build the playground: a static site in build/web
 web-serve: web ## serve it on this machine, WEB_PORT (8080)
 	@node web/app/serve.mjs $(WEB) $(WEB_PORT)
-web-test: web ## train, sample, save and open in Chromium, on the built page
-	@cd web/app && node test/web.mjs ../../$(WEB)
-	@cd web/app && for t in inside reach keyboard; do node test/$$t.mjs ../../$(WEB) || exit 1; done
+web-test: web ## drive the built page in Chromium; TOPICS="shelf share" runs some of web/app/test/topics
+	@cd web/app && npm test --silent && node test/web.mjs ../../$(WEB) $(TOPICS)
+	@cd web/app && for t in $(if $(TOPICS),,inside reach keyboard); do node test/$$t.mjs ../../$(WEB) || exit 1; done
 
 .PHONY: wasm-check
 wasm-check: ## prove that the freestanding part compiles and links as WASM (clang-19)

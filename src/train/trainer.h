@@ -100,6 +100,10 @@ pt_status pt_trainer_restore(pt_trainer *trainer, const pt_tinygpt *file, pt_err
 /* From the next step on the learning rate is half of what it would be, as after a rollback; files remember it. */
 void pt_trainer_halve_lr(pt_trainer *trainer);
 
+/* The options of the run that wrote a .tinygpt file, as far as its header tells them; the others stay. Nothing is checked:
+ * pt_trainer_new does. */
+void pt_trainer_options_of(const pt_tinygpt *file, pt_train_options *o, double *dropout);
+
 /* PT_PENDING, PT_OK when the run is over, or an error. */
 pt_status pt_trainer_poll(pt_trainer *trainer, pt_error *err);
 /* Asks the run to end after the micro-batch under way: a step that it does not complete is dropped, and the

@@ -62,8 +62,10 @@ pt_status pt_engine_probe(pt_engine *e, double ms, int64_t size, pt_error *err);
  * reads the corpus. */
 pt_status pt_engine_corpus(pt_engine *e, int64_t n, pt_error *err);
 pt_status pt_engine_file(pt_engine *e, int64_t n, pt_error *err);
-/* Opens and verifies the file: {version, dtype, layers, …, step, params, header}. */
+/* Opens and verifies the file: {version, dtype, layers, …, step, params, run, header}; run: settings to go on with it. */
 pt_status pt_engine_file_open(pt_engine *e, pt_error *err);
+/* The open file's weights as .safetensors, written to the host as a checkpoint is. */
+pt_status pt_engine_file_safetensors(pt_engine *e, pt_error *err);
 
 /* ---- a run ---- */
 pt_status pt_engine_train(pt_engine *e, const pt_json *settings, pt_error *err);
@@ -73,6 +75,8 @@ pt_status pt_engine_train_poll(pt_engine *e, double ms, pt_error *err);
 pt_status pt_engine_load(pt_engine *e, const pt_json *settings, pt_error *err);
 /* Ends the run, or lets the loaded model go. */
 void pt_engine_unload(pt_engine *e);
+/* A file's way to the host, from its first byte. */
+pt_sink pt_engine_sink(pt_engine *e);
 /* The run's events, which the trainer tells. */
 pt_train_events pt_engine_events(pt_engine *e);
 /* The trainer, or BAD_INPUT. */

@@ -83,6 +83,10 @@ EXPORT(void *, pt_wasm_corpus_bytes, void) { return engine.corpus; }
 EXPORT(int, pt_wasm_file, double n) { return answer(pt_engine_file(&engine, (int64_t)n, begin())); }
 EXPORT(void *, pt_wasm_file_bytes, void) { return engine.file_bytes; }
 EXPORT(int, pt_wasm_file_open, void) { return answer(pt_engine_file_open(&engine, begin())); }
+EXPORT(int, pt_wasm_file_safetensors, void)
+{
+    return answer(pt_engine_file_safetensors(&engine, begin()));
+}
 
 EXPORT(int, pt_wasm_train, size_t n) { return call_with_settings(pt_engine_train, n); }
 EXPORT(int, pt_wasm_train_poll, double ms)

@@ -4,6 +4,7 @@
 #include "base/decimal.h"
 #include "model/model.h"
 #include "text/bytes.h"
+#include "train/trainer.h"
 
 typedef enum field_type {
     FIELD_COUNT,
@@ -176,6 +177,35 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         return pt_fail(err, PT_BAD_INPUT, "evalRows is %lld, it must be 1 to 4096",
                        (long long)o->eval_rows);
     return PT_OK;
+}
+
+void pt_run_settings_of_file(const pt_tinygpt *file, const char *key, pt_json_writer *w)
+{
+    pt_train_options o = pt_train_defaults();
+    double dropout = 0;
+    char seed[32];
+    pt_trainer_options_of(file, &o, &dropout);
+    pt_format(seed, sizeof seed, "%llu", (unsigned long long)o.seed);
+    pt_json_begin_object(w, key);
+    pt_json_double(w, "dropout", dropout);
+    pt_json_i64(w, "steps", o.steps);
+    pt_json_i64(w, "batch", o.batch);
+    pt_json_i64(w, "accum", o.accum);
+    pt_json_double(w, "lr", o.lr);
+    pt_json_double(w, "minLr", o.min_lr);
+    pt_json_i64(w, "warmup", o.warmup);
+    pt_json_string(w, "schedule", pt_schedule_name(o.schedule));
+    if (o.schedule == PT_SCHEDULE_WSD) {
+        pt_json_i64(w, "decaySteps", o.decay_steps);
+        pt_json_string(w, "decayShape", pt_decay_shape_name(o.decay_shape));
+    }
+    pt_json_double(w, "beta1", o.beta1);
+    pt_json_double(w, "beta2", o.beta2);
+    pt_json_double(w, "eps", o.eps);
+    pt_json_double(w, "weightDecay", o.weight_decay);
+    pt_json_double(w, "clip", o.clip);
+    pt_json_string(w, "seed", seed);
+    pt_json_end_object(w);
 }
 
 pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *o, pt_error *err)

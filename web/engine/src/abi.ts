@@ -29,6 +29,7 @@ export type PlainCall =
     | 'corpus'
     | 'file'
     | 'file_open'
+    | 'file_safetensors'
     | 'train_poll'
     | 'train_stop'
     | 'train_save'

@@ -67,6 +67,8 @@ export interface TrainOptions {
     onEvent?: (event: RunEvent) => void;
     /** Pieces of every checkpoint (saveEvery, save, the end), in order. */
     onChunk?: (chunk: FileChunk) => void;
+    /** It begins paused: nothing is done before resume(). */
+    paused?: boolean;
 }
 
 /** A file from its pieces; one that begins anew replaces what was there. */
@@ -103,7 +105,7 @@ export class Run {
         this.engine = engine;
         this.plan = plan;
         this.options = options;
-        this.working = this.work();
+        this.working = options.paused ? Promise.resolve(false) : this.work();
     }
 
     private async work(): Promise<boolean> {
@@ -150,20 +152,29 @@ export class Run {
     /** The run as a .tinygpt file, with AdamW's moments: while it works, is paused, or is over. */
     async save(): Promise<Uint8Array<ArrayBuffer>> {
         const parts = new FileParts();
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        await this.saveTo((chunk) => parts.add(chunk));
+        return parts.bytes();
+    }
+
+    /** The same in pieces, which whoever takes them may keep. Resolves with the step that it was saved at. */
+    async saveTo(take: (chunk: FileChunk) => void): Promise<number> {
+        let begun = false;
+        const { promise, resolve, reject } = Promise.withResolvers<number>();
         const listener = (event: RunEvent | FileChunk) => {
-            if (isChunk(event)) parts.add(event);
-            else if (event.type === 'saved' && event.failed) reject(new EngineError('IO', 'the run could not be saved'));
-            else if (event.type === 'saved' && parts.begun) resolve();
+            if (isChunk(event)) {
+                begun ||= event.position === 0;
+                if (begun) take(event);
+            } else if (event.type === 'saved' && event.failed) reject(new EngineError('IO', 'the run could not be saved'));
+            else if (event.type === 'saved' && begun) resolve(event.step);
         };
         this.listeners.add(listener);
         this.working.catch(reject);
         try {
-            await Promise.all([this.engine.call('save', null), promise]);
+            const [step] = await Promise.all([promise, this.engine.call('save', null)]);
+            return step;
         } finally {
             this.listeners.delete(listener);
         }
-        return parts.bytes();
     }
 }
 
@@ -220,6 +231,13 @@ export class Engine {
     async importModel(bytes: Bytes, size?: number): Promise<FileInfo> {
         await this.give('file', sizeOf(bytes, size, 'file'), bytes);
         return this.call('openFile', null);
+    }
+
+    /** The imported file's weights as a .safetensors file. */
+    async safetensors(): Promise<Uint8Array<ArrayBuffer>> {
+        const parts = new FileParts();
+        await this.call('safetensors', null, (chunk) => parts.add(chunk as FileChunk));
+        return parts.bytes();
     }
 
     /** Begins a run. What was loaded or trained before is gone. */

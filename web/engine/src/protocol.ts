@@ -35,6 +35,8 @@ export interface Calls {
     beginBytes: { args: { what: 'corpus' | 'file'; bytes: number }; result: null };
     fill: { args: { what: 'corpus' | 'file'; position: number; data: Uint8Array }; result: null };
     openFile: { args: null; result: FileInfo };
+    /** Events: FileChunk. */
+    safetensors: { args: null; result: null };
     train: { args: RunSettings; result: Plan };
     /** Works on the run until it is over or paused. RunEvent and FileChunk come as events of RUN_EVENTS, whoever asked. */
     run: { args: null; result: { paused: boolean } };

@@ -21,6 +21,8 @@ export class Server {
     private threads: Threads | undefined;
     private running = false;
     private pausing = false;
+    /** Whose pieces of a file are written: a run's, or a call's. */
+    private writer = RUN_EVENTS;
     private readonly cancelled = new Set<number>();
     private looking: Promise<unknown> = Promise.resolve();
 
@@ -63,7 +65,7 @@ export class Server {
             threads: count,
             startThread: (thread, stackTop, tls) => threads?.run(thread, stackTop, tls) ?? false,
             write: (position, data) =>
-                this.tell(RUN_EVENTS, { position, data } satisfies FileChunk, [data.buffer]),
+                this.tell(this.writer, { position, data } satisfies FileChunk, [data.buffer]),
         });
         this.abi.call('open', count);
         const about = this.abi.call('about') as Omit<EngineInfo, 'module' | 'reasons' | 'memoryBytes'>;
@@ -153,6 +155,14 @@ export class Server {
             return null;
         },
         openFile: () => this.engine().call('file_open') as Calls['openFile']['result'],
+        safetensors: (_, id) => {
+            this.writer = id;
+            try {
+                return this.plain('file_safetensors');
+            } finally {
+                this.writer = RUN_EVENTS;
+            }
+        },
         train: (settings) => this.engine().callWith('train', settings) as Calls['train']['result'],
         run: () => this.run(),
         pause: () => {

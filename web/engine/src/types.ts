@@ -135,6 +135,8 @@ export interface FileInfo {
     vocab: number;
     step: number;
     params: number;
+    /** To go on with its run: what the file tells of the settings it was trained with, defaults for the rest. */
+    run: RunSettings;
     /** The file's whole header, as it stands there. */
     header: Record<string, unknown>;
 }

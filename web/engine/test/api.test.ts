@@ -131,6 +131,21 @@ test('checkpoints come in pieces, and a run can be saved while it works', async 
     assert.equal(info.dtype, 'f32');
 });
 
+test('a run can begin paused, and is saved in pieces at a step that is told', async (t) => {
+    const engine = await open(t);
+    const events: RunEvent[] = [];
+    const run = await engine.train({ corpus, settings: { ...small, steps: 5 }, onEvent: (event) => events.push(event), paused: true });
+    const whole = new FileParts();
+    assert.equal(await run.saveTo((chunk) => whole.add(chunk)), 0);
+    assert.equal(await run.done, false);
+    assert.deepEqual(lossesOf(events), []);
+    assert.equal((await engine.importModel(whole.bytes())).step, 0);
+    run.resume();
+    assert.equal(await run.done, true);
+    assert.equal(lossesOf(events).length, 5);
+    assert.equal(await run.saveTo(() => undefined), 5);
+});
+
 test('a file comes in pieces too', async (t) => {
     const engine = await open(t);
     const { file } = await train(engine, { ...small, steps: 2 });

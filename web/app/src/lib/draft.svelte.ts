@@ -8,7 +8,7 @@ const SETTLE_MS = 150;
 /** Before what can wait: the page must stand first, and a visitor may start at once. */
 const CALM_MS = 600;
 
-export type SourceKind = 'built-in' | 'paste' | 'file';
+export type SourceKind = 'built-in' | 'paste' | 'file' | 'url';
 
 export class Draft {
     presets = $state.raw<Preset[]>([]);
@@ -16,6 +16,8 @@ export class Draft {
     kind = $state<SourceKind>('built-in');
     text = $state('');
     fileName = $state('');
+    /** From an address. */
+    fetched = $state.raw<Source | undefined>();
     source = $state.raw<Source | undefined>();
     /** Why there is no text. */
     missing = $state('');
@@ -28,13 +30,14 @@ export class Draft {
     problems = $state.raw<string[]>([]);
     remarks = $state.raw<string[]>([]);
     checking = $state(true);
-    private file: File | undefined;
-    private book: Source | undefined;
+    private file: Source | undefined;
     private turn = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;
 
+    private readonly loading: Promise<void>;
+
     constructor() {
-        void this.load();
+        this.loading = this.load();
     }
 
     private async load(): Promise<void> {
@@ -73,13 +76,15 @@ export class Draft {
         this.kind = kind;
         this.missing = '';
         if (kind === 'built-in') {
-            this.source = this.book;
-            if (!this.book) await this.fetchBook();
+            await this.fetchBook();
         } else if (kind === 'paste') {
             this.paste();
             return;
+        } else if (kind === 'url') {
+            this.source = this.fetched;
+            if (!this.fetched) this.missing = 'Get a text by its address.';
         } else {
-            this.source = this.file ? ofBlob(this.file, this.file.name) : undefined;
+            this.source = this.file;
             if (!this.file) this.missing = 'Choose a file to learn from.';
         }
         this.changed();
@@ -88,8 +93,8 @@ export class Draft {
     private async fetchBook(): Promise<void> {
         this.checking = true;
         try {
-            this.book = await builtIn();
-            if (this.kind === 'built-in') this.source = this.book;
+            const book = await builtIn();
+            if (this.kind === 'built-in') this.source = book;
         } catch (error) {
             if (this.kind === 'built-in') this.missing = (error as Error).message;
         }
@@ -102,9 +107,22 @@ export class Draft {
     }
 
     take(file: File): void {
-        this.file = file;
-        this.fileName = file.name;
+        this.takeSource(ofBlob(file, file.name));
+    }
+
+    /** A text that was had somehow: it stands where a file would. */
+    takeSource(source: Source): void {
+        this.file = source;
+        this.fileName = source.name;
         void this.use('file');
+    }
+
+    /** The settings and the text of a run that is there already. */
+    async adopt(settings: Settings, source: Source): Promise<void> {
+        await this.loading;
+        this.settings = { ...settings };
+        if (source.builtIn) await this.use('built-in');
+        else this.takeSource(source);
     }
 
     /** Something is different: it is checked once it has been left alone for a moment. */
@@ -131,7 +149,7 @@ export class Draft {
             }
         }
         if (this.missing) problems.push(this.missing);
-        else if (!this.source) problems.push('The text is empty: choose another.');
+        else if (size === 0) problems.push('The text is empty: choose another.');
         if (turn !== this.turn) return;
         this.plan = plan;
         this.problems = problems;
