@@ -454,7 +454,7 @@ bench-wasm: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## measure it beside th
 WEB := $(BUILD)/web
 WEB_PORT ?= 8080
 WEB_APP_NODE := web/app/node_modules/.ready
-WEB_APP_FILES = $(shell find web/app/src web/app/index.html web/app/*.ts web/app/*.js web/app/*.mjs web/app/*.json -type f)
+WEB_APP_FILES = $(shell find web/app/src web/app/public web/app/index.html web/app/*.ts web/app/*.js web/app/*.mjs web/app/*.json -type f)
 .PHONY: web web-serve web-test
 $(WEB_APP_NODE): web/app/package.json web/app/package-lock.json web/app/.npmrc | $(WEB_ENGINE)/dist/.ready
 	@echo 'npm ci: what web/app needs'
@@ -462,6 +462,7 @@ $(WEB_APP_NODE): web/app/package.json web/app/package-lock.json web/app/.npmrc |
 $(WEB)/index.html: $(WEB_APP_FILES) $(WEB_APP_NODE) $(WEB_ENGINE)/dist/.ready $(WASM_PACKS)
 	$(if $(filter build,$(BUILD)),,$(error web/app is built with BUILD=build only))
 	@tools/get-corpus $(BUILD)/web-public/moby-dick.txt
+	@cp web/app/public/* $(BUILD)/web-public/
 	@for name in uplot svelte; do echo "$$name, in this page:" && cat web/app/node_modules/$$name/LICENSE* && echo; done \
 	    >$(BUILD)/web-public/licences.txt
 	@cat LICENSE >>$(BUILD)/web-public/licences.txt
@@ -469,8 +470,9 @@ $(WEB)/index.html: $(WEB_APP_FILES) $(WEB_APP_NODE) $(WEB_ENGINE)/dist/.ready $(
 web: $(WEB)/index.html ## build the playground: a static site in build/web
 web-serve: web ## serve it on this machine, WEB_PORT (8080)
 	@node web/app/serve.mjs $(WEB) $(WEB_PORT)
-web-test: web ## train, sample, save and open in Chromium, on the built page
-	@cd web/app && node test/web.mjs ../../$(WEB)
+web-test: web ## drive the built page in Chromium; TOPICS="shelf share" runs some of web/app/test/topics
+	@cd web/app && npm test --silent && node test/web.mjs ../../$(WEB) $(TOPICS)
+	@cd web/app && for t in $(if $(TOPICS),,inside reach keyboard); do node test/$$t.mjs ../../$(WEB) || exit 1; done
 
 .PHONY: wasm-check
 wasm-check: ## prove that the freestanding part compiles and links as WASM (clang-19)

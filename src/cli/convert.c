@@ -2,49 +2,23 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "io/safetensors.h"
-#include "model/facts.h"
+#include "model/tinygpt_export.h"
 
 typedef struct convert_options {
     const char *dtype;
     bool force, drop_corpus;
 } convert_options;
 
-/* Decodes tensor by tensor; `block` holds the largest. */
-static float *new_block(const pt_tinygpt_info *info, pt_error *err)
-{
-    int64_t largest = 1;
-    for (int64_t i = 0; i < info->n_tensors; i++)
-        largest = pt_max_i64(largest, pt_tinygpt_tensor_at(&info->config, i).n);
-    float *block = pt_alloc((size_t)largest * sizeof *block);
-    if (!block) (void)pt_fail(err, PT_NO_MEMORY, "no memory to convert");
-    return block;
-}
-
-static pt_status read_finite(const pt_model_file *in, int64_t tensor, pt_tinygpt_part part,
-                             float *block, pt_error *err)
-{
-    pt_status s = pt_tinygpt_read(in->file, tensor, part, block, err);
-    pt_tinygpt_tensor t = pt_tinygpt_tensor_at(&in->info->config, tensor);
-    int64_t bad = s ? 0 : pt_facts_of(block, t.n).bad;
-    if (bad)
-        return pt_fail(err, PT_CORRUPT,
-                       "%s: %lld values are not finite: the file is damaged or the run "
-                       "that wrote it had diverged",
-                       t.name, (long long)bad);
-    return s;
-}
-
 static pt_status copy_tensors(pt_tinygpt_writer *writer, const pt_model_file *in, bool moments,
                               pt_error *err)
 {
-    float *block = new_block(in->info, err);
+    float *block = pt_tinygpt_new_block(in->file, err);
     pt_status s = block ? PT_OK : PT_NO_MEMORY;
     int parts = moments ? 3 : 1;
     for (int64_t i = 0; i < in->info->n_tensors && s == PT_OK; i++) {
         pt_tinygpt_tensor t = pt_tinygpt_tensor_at(&in->info->config, i);
         for (int part = 0; part < parts && s == PT_OK; part++) {
-            s = read_finite(in, i, (pt_tinygpt_part)part, block, err);
+            s = pt_tinygpt_read_finite(in->file, i, (pt_tinygpt_part)part, block, err);
             if (s == PT_OK)
                 s = pt_tinygpt_writer_put(writer, i, (pt_tinygpt_part)part, block, t.dim[0], err);
         }
@@ -94,36 +68,6 @@ static pt_status to_tinygpt(const convert_options *o, const pt_model_file *in,
     return s;
 }
 
-/* Weights in true [out,in] order, f32, under their own names. */
-static pt_status to_safetensors(const pt_model_file *in, const pt_sink *sink, pt_error *err)
-{
-    int64_t n = in->info->n_tensors;
-    pt_safetensors_entry *entries = pt_alloc((size_t)n * sizeof *entries);
-    pt_tinygpt_tensor *tensors = pt_alloc((size_t)n * sizeof *tensors);
-    float *block = new_block(in->info, err);
-    pt_safetensors_writer *writer = NULL;
-    pt_status s =
-        entries && tensors && block ? PT_OK : pt_fail(err, PT_NO_MEMORY, "no memory to convert");
-    for (int64_t i = 0; i < n && s == PT_OK; i++) {
-        tensors[i] = pt_tinygpt_tensor_at(&in->info->config, i);
-        entries[i] = (pt_safetensors_entry){.name = tensors[i].name,
-                                            .dtype = PT_F32,
-                                            .rank = tensors[i].rank,
-                                            .dim = {tensors[i].dim[0], tensors[i].dim[1]}};
-    }
-    if (s == PT_OK) s = pt_safetensors_writer_begin(&writer, entries, n, sink, err);
-    for (int64_t i = 0; i < n && s == PT_OK; i++) {
-        s = read_finite(in, i, PT_TINYGPT_W, block, err);
-        if (s == PT_OK) s = pt_safetensors_writer_put(writer, block, tensors[i].n * 4, err);
-    }
-    if (s == PT_OK) s = pt_safetensors_writer_end(writer, err);
-    else pt_safetensors_writer_discard(writer);
-    pt_free(block);
-    pt_free(tensors);
-    pt_free(entries);
-    return s;
-}
-
 static void pick_dtype(const char *name, const pt_tinygpt_info *info, pt_tinygpt_dtype *out)
 {
     static const struct {
@@ -151,7 +95,8 @@ static pt_status convert(const convert_options *o, const char *from, const char 
     if (s == PT_OK) s = pt_open_output(&file, to, o->force, err);
     if (s == PT_OK) {
         pt_sink sink = pt_sink_to_file(file);
-        s = safetensors ? to_safetensors(&in, &sink, err) : to_tinygpt(o, &in, dtype, &sink, err);
+        s = safetensors ? pt_tinygpt_to_safetensors(in.file, &sink, err)
+                        : to_tinygpt(o, &in, dtype, &sink, err);
         if (s == PT_OK) s = pt_atomic_file_commit(file, err);
         else pt_atomic_file_discard(file);
     }

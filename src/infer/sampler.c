@@ -129,25 +129,60 @@ static int32_t draw(const pt_candidate *c, int64_t n, double uniform)
     return c[n - 1].id;
 }
 
-pt_status pt_sampler_pick(pt_sampler *s, const pt_sampler_options *o, const pt_sampler_text *text,
-                          float *logits, int32_t *out, pt_error *err)
+static int64_t n_ids(const pt_sampler *s, const pt_sampler_options *o)
 {
-    penalise(s, o->repetition_penalty, logits, text);
-    int64_t n = o->n_ids > 0 ? pt_min_i64(o->n_ids, s->vocab) : s->vocab;
-    int64_t best = first_max(logits, n);
-    if (best < 0)
-        return pt_fail(err, PT_CORRUPT, "the model gives no finite logit: its weights are damaged");
-    *out = (int32_t)best;
-    if (o->temperature <= 0) return PT_OK;
-    int64_t kept = 0;
+    return o->n_ids > 0 ? pt_min_i64(o->n_ids, s->vocab) : s->vocab;
+}
+
+static pt_status find_best(const pt_sampler *s, const pt_sampler_options *o, const float *logits,
+                           int64_t *best, pt_error *err)
+{
+    *best = first_max(logits, n_ids(s, o));
+    if (*best >= 0) return PT_OK;
+    return pt_fail(err, PT_CORRUPT, "the model gives no finite logit: its weights are damaged");
+}
+
+/* Fills s->candidates with those that temperature and filters leave, most likely first. Returns how many. */
+static int64_t choose(pt_sampler *s, const pt_sampler_options *o, const float *logits, int64_t best)
+{
+    int64_t n = n_ids(s, o), kept = 0;
     for (int64_t i = 0; i < n; i++) {
         double x = ((double)logits[i] - (double)logits[best]) / o->temperature;
         if (pt_is_finite((double)logits[i]))
             s->candidates[kept++] = (pt_candidate){pt_exp(x), (int32_t)i};
     }
     sort_candidates(s->candidates, kept);
-    kept = keep(o, s->candidates, kept);
+    return keep(o, s->candidates, kept);
+}
+
+pt_status pt_sampler_pick(pt_sampler *s, const pt_sampler_options *o, const pt_sampler_text *text,
+                          float *logits, int32_t *out, pt_error *err)
+{
+    penalise(s, o->repetition_penalty, logits, text);
+    int64_t best = 0;
+    pt_status status = find_best(s, o, logits, &best, err);
+    if (status) return status;
+    *out = (int32_t)best;
+    if (o->temperature <= 0) return PT_OK;
+    int64_t kept = choose(s, o, logits, best);
     *out = draw(s->candidates, kept,
                 pt_rng_uniform(o->seed, PT_STREAM_SAMPLE, 0, (uint64_t)text->position));
+    return PT_OK;
+}
+
+pt_status pt_sampler_odds(pt_sampler *s, const pt_sampler_options *o, const float *logits,
+                          pt_likely *out, int64_t *n, pt_error *err)
+{
+    int64_t best = 0;
+    pt_status status = find_best(s, o, logits, &best, err);
+    if (status) return status;
+    *n = 1;
+    out[0] = (pt_likely){(int32_t)best, 1};
+    if (o->temperature <= 0) return PT_OK;
+    *n = choose(s, o, logits, best);
+    double total = 0;
+    for (int64_t i = 0; i < *n; i++) total += s->candidates[i].p;
+    for (int64_t i = 0; i < *n; i++)
+        out[i] = (pt_likely){s->candidates[i].id, s->candidates[i].p / total};
     return PT_OK;
 }

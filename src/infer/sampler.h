@@ -7,6 +7,7 @@
 #define PT_INFER_SAMPLER_H
 
 #include "base/mem.h"
+#include "infer/likely.h"
 
 typedef struct pt_sampler_options {
     double temperature; /* 0 = greedy (the first largest logit wins) */
@@ -42,5 +43,11 @@ typedef struct pt_sampler_text {
  * finite. */
 pt_status pt_sampler_pick(pt_sampler *sampler, const pt_sampler_options *options,
                           const pt_sampler_text *text, float *logits, int32_t *out, pt_error *err);
+
+/* The odds of a pick, for people to look at: the tokens that could be drawn, likeliest first, and the
+ * probability of each. out has room for vocab, *n says how many there are. Without a text there is no
+ * penalty. CORRUPT when no logit is finite. */
+pt_status pt_sampler_odds(pt_sampler *sampler, const pt_sampler_options *options,
+                          const float *logits, pt_likely *out, int64_t *n, pt_error *err);
 
 #endif

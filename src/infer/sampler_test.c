@@ -113,6 +113,24 @@ static void check_distribution(const pt_sampler_options *options, const float *l
     CHECK(chi2 < chi2_999[kept - 1]);
 }
 
+/* pt_sampler_odds says the same in numbers. */
+static void check_odds(const pt_sampler_options *options, const float *logits, const double *want,
+                       int64_t vocab)
+{
+    pt_likely odds[MAX_VOCAB];
+    int64_t n = 0, wanted = 0;
+    pt_sampler s;
+    CHECK_OK(pt_sampler_init(&s, vocab, &err), err);
+    CHECK_OK(pt_sampler_odds(&s, options, logits, odds, &n, &err), err);
+    pt_sampler_deinit(&s);
+    for (int64_t i = 0; i < vocab; i++) wanted += want[i] > 0;
+    CHECK_INT(n, wanted);
+    for (int64_t i = 0; i < n; i++) {
+        CHECK_CLOSE(odds[i].p, want[odds[i].id], 1e-6);
+        CHECK(i == 0 || odds[i].p <= odds[i - 1].p);
+    }
+}
+
 /* Logits of these probabilities, up to a constant. */
 static void logits_of(float *logits, const double *p, int n)
 {
@@ -177,7 +195,21 @@ TEST(each_filter_keeps_its_set_and_the_odds_within_it)
         o.seed = 1000 + i;
         kept_probs(want, cases[i].kept, o.temperature);
         check_distribution(&o, logits, want, 6);
+        check_odds(&o, logits, want, 6);
     }
+}
+
+TEST(the_odds_of_a_greedy_pick)
+{
+    check_odds(&(pt_sampler_options){0}, (float[]){1, 3, 2}, (double[]){0, 1, 0}, 3);
+    pt_likely odds[2];
+    int64_t n = 0;
+    pt_sampler s;
+    memset(&err, 0, sizeof err);
+    CHECK_OK(pt_sampler_init(&s, 2, &err), err);
+    pt_sampler_options o = {.temperature = 1};
+    CHECK_INT(pt_sampler_odds(&s, &o, (float[]){NAN, NAN}, odds, &n, &err), PT_CORRUPT);
+    pt_sampler_deinit(&s);
 }
 
 TEST(ties_go_to_the_lower_index)

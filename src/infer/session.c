@@ -167,3 +167,12 @@ double pt_session_probability(const pt_session *s, int32_t id)
 {
     return pt_likely_probability(s->logits, vocab(s), id);
 }
+
+const float *pt_session_logits(const pt_session *s) { return s->logits; }
+
+int64_t pt_session_cache_bytes(const pt_session *s)
+{
+    const pt_model_config *c = &s->model->config;
+    pt_dtype stored = s->model->options.bf16 ? PT_BF16 : s->model->device->compute;
+    return pt_dtype_bytes(stored, 2 * c->n_layers * c->n_kv_heads * c->ctx * c->d_head);
+}

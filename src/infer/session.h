@@ -30,5 +30,9 @@ pt_status pt_session_poll(pt_session *session, int32_t *out, pt_error *err);
  * likeliest, and the probability of one. */
 int64_t pt_session_top(const pt_session *session, int64_t k, pt_likely *out);
 double pt_session_probability(const pt_session *session, int32_t id);
+const float *pt_session_logits(const pt_session *session); /* (vocab); until the next poll */
+
+/* Bytes of the key-value cache: the keys and values of ctx tokens, of all layers. */
+int64_t pt_session_cache_bytes(const pt_session *session);
 
 #endif

@@ -97,6 +97,12 @@ void pt_trainer_set_step(pt_trainer *trainer, int64_t step);
  * Errors: BAD_INPUT when the file is not of this run, naming what differs, and the trainer is as it was;
  * after any other the weights are a mixture, and another file must be restored. */
 pt_status pt_trainer_restore(pt_trainer *trainer, const pt_tinygpt *file, pt_error *err);
+/* From the next step on the learning rate is half of what it would be, as after a rollback; files remember it. */
+void pt_trainer_halve_lr(pt_trainer *trainer);
+
+/* The options of the run that wrote a .tinygpt file, as far as its header tells them; the others stay. Nothing is checked:
+ * pt_trainer_new does. */
+void pt_trainer_options_of(const pt_tinygpt *file, pt_train_options *o, double *dropout);
 
 /* PT_PENDING, PT_OK when the run is over, or an error. */
 pt_status pt_trainer_poll(pt_trainer *trainer, pt_error *err);

@@ -73,3 +73,57 @@ pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrai
     }
     return PT_OK;
 }
+
+static int64_t count_of(const pt_json *object, const char *name, int64_t otherwise)
+{
+    int64_t n = otherwise;
+    pt_json_get_i64(object, name, &n);
+    return n;
+}
+
+static double real_of(const pt_json *object, const char *name, double otherwise)
+{
+    double x = otherwise;
+    pt_json_get_double(object, name, &x);
+    return x;
+}
+
+static void read_seed(const pt_json *config, uint64_t *seed)
+{
+    const pt_json *text = pt_json_get(config, "seed");
+    uint64_t n = 0;
+    if (!text || text->type != PT_JSON_NUMBER) return;
+    for (size_t i = 0; i < text->text_len; i++) {
+        unsigned digit = (unsigned)text->text[i] - '0';
+        if (digit > 9 || n > (UINT64_MAX - digit) / 10) return;
+        n = 10 * n + digit;
+    }
+    *seed = n;
+}
+
+void pt_trainer_options_of(const pt_tinygpt *model, pt_train_options *o, double *dropout)
+{
+    const pt_tinygpt_info *info = pt_tinygpt_get(model);
+    const pt_json *config = pt_json_get(info->header, "config");
+    const pt_json *own = pt_json_get(info->header, "posttrain");
+    const pt_json *file = pt_json_get(own, PT_HEADER_SETTINGS);
+    int64_t kind = count_of(file, "schedule", o->schedule);
+    int64_t shape = count_of(file, "decayShape", o->decay_shape);
+    if (kind >= 0 && kind <= PT_SCHEDULE_WSD) o->schedule = (pt_schedule_kind)kind;
+    if (shape >= 0 && shape <= PT_DECAY_COSINE) o->decay_shape = (pt_decay_shape)shape;
+    o->steps = count_of(config, "maxSteps", o->steps);
+    o->batch = count_of(config, "batchSize", o->batch);
+    o->warmup = count_of(file, "warmup", o->warmup);
+    o->decay_steps = count_of(file, "decaySteps", o->decay_steps);
+    o->lr = real_of(file, "lr", real_of(config, "learningRate", o->lr));
+    o->clip = real_of(file, "clip", real_of(config, "gradClip", o->clip));
+    o->min_lr = real_of(file, "minLr", o->min_lr);
+    o->weight_decay = real_of(file, "weightDecay", o->weight_decay);
+    o->beta1 = real_of(file, "beta1", o->beta1);
+    o->beta2 = real_of(file, "beta2", o->beta2);
+    o->eps = real_of(file, "eps", o->eps);
+    *dropout = real_of(file, "dropout", *dropout);
+    read_seed(config, &o->seed);
+    int64_t next = count_of(own, "nextSample", 0);
+    if (info->step > 0 && o->batch > 0 && next > 0) o->accum = next / info->step / o->batch;
+}

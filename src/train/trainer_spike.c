@@ -116,7 +116,7 @@ pt_status pt_trainer_roll_back(pt_trainer *t, pt_error *err)
 void pt_trainer_write_spikes(const pt_trainer *t, pt_json_writer *w)
 {
     if (t->options.on_spike != PT_SPIKE_OFF) pt_spikes_write(&t->spikes, w, "spikes");
-    if (!t->rollbacks) return;
+    if (!t->rollbacks && t->lr_scale == 1) return;
     pt_json_double(w, "lrScale", t->lr_scale);
     pt_json_i64(w, "rollbacks", t->rollbacks);
     pt_json_begin_array(w, "rolledBackFrom");
@@ -142,3 +142,5 @@ void pt_trainer_read_spikes(pt_trainer *t, const pt_json *posttrain)
     for (int64_t i = 0; i < t->rollbacks && step; i++, step = step->next)
         if (!pt_json_to_i64(step, &t->went_bad[i])) t->went_bad[i] = 0;
 }
+
+void pt_trainer_halve_lr(pt_trainer *t) { t->lr_scale /= 2; }

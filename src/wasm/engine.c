@@ -5,6 +5,7 @@
 #include "base/version.h"
 #include "bench/probe.h"
 #include "model/load_tinygpt.h"
+#include "model/tinygpt_export.h"
 #include "model/tinygpt_shape.h"
 
 #define OTHER_BYTES (32ll << 20) /* stack, code's data, JSON, the threads' stacks */
@@ -167,9 +168,17 @@ pt_status pt_engine_file_open(pt_engine *e, pt_error *err)
     put_shape(&w, &config);
     pt_json_i64(&w, "step", info->step);
     pt_json_i64(&w, "params", info->n_params);
+    pt_run_settings_of_file(e->file, "run", &w);
     pt_json_value(&w, "header", info->header);
     pt_json_end_object(&w);
     return PT_OK;
+}
+
+pt_status pt_engine_file_safetensors(pt_engine *e, pt_error *err)
+{
+    if (!e->file) return pt_fail(err, PT_BAD_INPUT, "nothing to convert: open a file first");
+    pt_sink sink = pt_engine_sink(e);
+    return pt_tinygpt_to_safetensors(e->file, &sink, err);
 }
 
 /* ---- planning ---- */
@@ -231,6 +240,7 @@ static void put_plan(pt_engine *e, int64_t n_params)
     pt_json_end_object(&w);
     pt_json_i64(&w, "addressableBytes", addressable_bytes());
     pt_json_bool(&w, "fits", fits(e));
+    pt_json_i64(&w, "cacheBytes", pt_session_cache_bytes(e->lab->session));
     pt_json_end_object(&w);
 }
 
@@ -264,6 +274,7 @@ static pt_status begin_run(pt_engine *e, const pt_run_settings *o, pt_error *err
     if (s == PT_OK) s = pt_trainer_begin(e->trainer, pt_device_cpu_pool(e->device), err);
     if (s == PT_OK) s = allocate_lab(e, err);
     if (s == PT_OK && o->resume) s = pt_trainer_restore(e->trainer, e->file, err);
+    if (s == PT_OK && o->resume && o->halve_lr) pt_trainer_halve_lr(e->trainer);
     return s;
 }
 
@@ -276,8 +287,10 @@ pt_status pt_engine_train(pt_engine *e, const pt_json *settings, pt_error *err)
     if (!e->corpus) return pt_fail(err, PT_BAD_INPUT, "nothing to learn from: give a corpus");
     if (o.resume && !e->file)
         return pt_fail(err, PT_BAD_INPUT, "nothing to go on from: open a file first");
+    double dropout = o.model.dropout; /* the run's, of which the file's model knows nothing */
     if (o.resume) s = pt_model_config_from_tinygpt(pt_tinygpt_get(e->file), &o.model, err);
     if (s) return s;
+    o.model.dropout = dropout;
     pt_engine_unload(e);
     o.corpus_bytes = e->n_corpus;
     s = begin_run(e, &o, err);

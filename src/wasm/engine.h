@@ -25,6 +25,8 @@ typedef struct pt_lab {
 
     pt_sampler_options sampler;
     int64_t tokens_left, top;
+    bool tell_logits;
+    pt_strbuf logits; /* f32: vocab of them for each token of the last poll */
     pt_utf8_stream characters;
     bool sampling;
 } pt_lab;
@@ -60,8 +62,10 @@ pt_status pt_engine_probe(pt_engine *e, double ms, int64_t size, pt_error *err);
  * reads the corpus. */
 pt_status pt_engine_corpus(pt_engine *e, int64_t n, pt_error *err);
 pt_status pt_engine_file(pt_engine *e, int64_t n, pt_error *err);
-/* Opens and verifies the file: {version, dtype, layers, …, step, params, header}. */
+/* Opens and verifies the file: {version, dtype, layers, …, step, params, run, header}; run: settings to go on with it. */
 pt_status pt_engine_file_open(pt_engine *e, pt_error *err);
+/* The open file's weights as .safetensors, written to the host as a checkpoint is. */
+pt_status pt_engine_file_safetensors(pt_engine *e, pt_error *err);
 
 /* ---- a run ---- */
 pt_status pt_engine_train(pt_engine *e, const pt_json *settings, pt_error *err);
@@ -71,6 +75,8 @@ pt_status pt_engine_train_poll(pt_engine *e, double ms, pt_error *err);
 pt_status pt_engine_load(pt_engine *e, const pt_json *settings, pt_error *err);
 /* Ends the run, or lets the loaded model go. */
 void pt_engine_unload(pt_engine *e);
+/* A file's way to the host, from its first byte. */
+pt_sink pt_engine_sink(pt_engine *e);
 /* The run's events, which the trainer tells. */
 pt_train_events pt_engine_events(pt_engine *e);
 /* The trainer, or BAD_INPUT. */
@@ -89,6 +95,8 @@ pt_status pt_engine_evaluate_poll(pt_engine *e, double ms, pt_error *err);
 pt_status pt_engine_sample(pt_engine *e, const pt_json *settings, pt_error *err);
 /* [{id, text, p, top: [{id, p, text}]}]: text is what became complete with the token. */
 pt_status pt_engine_sample_poll(pt_engine *e, double ms, pt_error *err);
+/* [{id, p, text}]: what a sampler with these settings could draw, from {settings, logits: [number]}. Needs no model. */
+pt_status pt_engine_odds(pt_engine *e, const pt_json *question, pt_error *err);
 /* Runs the tokens of a text. {tokens: [{id, text}], layers, heads, vocab} */
 pt_status pt_engine_look(pt_engine *e, const char *text, int64_t n, pt_error *err);
 /* Begins one of the two; then poll. */

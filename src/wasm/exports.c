@@ -83,6 +83,10 @@ EXPORT(void *, pt_wasm_corpus_bytes, void) { return engine.corpus; }
 EXPORT(int, pt_wasm_file, double n) { return answer(pt_engine_file(&engine, (int64_t)n, begin())); }
 EXPORT(void *, pt_wasm_file_bytes, void) { return engine.file_bytes; }
 EXPORT(int, pt_wasm_file_open, void) { return answer(pt_engine_file_open(&engine, begin())); }
+EXPORT(int, pt_wasm_file_safetensors, void)
+{
+    return answer(pt_engine_file_safetensors(&engine, begin()));
+}
 
 EXPORT(int, pt_wasm_train, size_t n) { return call_with_settings(pt_engine_train, n); }
 EXPORT(int, pt_wasm_train_poll, double ms)
@@ -123,6 +127,13 @@ EXPORT(int, pt_wasm_sample_poll, double ms)
 {
     return answer(pt_engine_sample_poll(&engine, ms, begin()));
 }
+/* f32 logits of the tokens of the last poll, where they were asked for. */
+EXPORT(const char *, pt_wasm_logits, void) { return engine.lab ? engine.lab->logits.data : NULL; }
+EXPORT(double, pt_wasm_logits_count, void)
+{
+    return engine.lab ? (double)(engine.lab->logits.len / sizeof(float)) : 0;
+}
+EXPORT(int, pt_wasm_odds, size_t n) { return call_with_settings(pt_engine_odds, n); }
 EXPORT(int, pt_wasm_look, size_t n)
 {
     return answer(pt_engine_look(&engine, input, (int64_t)n, begin()));

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* n bytes of the checkpoint that is being written, from byte `position` on: further bytes at its end, or, last of all, a
- * correction inside it. Called from within pt_wasm_train_poll; the bytes are only valid during the call. */
+/* n bytes of the file that is being written, a checkpoint or an export, from byte `position` on: further bytes at its end, or, last of all, a
+ * correction inside it. Called from within pt_wasm_train_poll or pt_wasm_file_safetensors; the bytes are only valid during the call. */
 __attribute__((import_module("env"), import_name("pt_host_write"))) void
 pt_host_write(double position, const void *bytes, size_t n);
 

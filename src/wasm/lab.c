@@ -30,6 +30,7 @@ void pt_lab_free(pt_lab *lab)
     pt_scorer_free(lab->scorer);
     pt_model_free(lab->model);
     pt_free(lab->text);
+    pt_strbuf_deinit(&lab->logits);
     pt_free(lab);
 }
 
@@ -155,6 +156,7 @@ pt_status pt_engine_sample(pt_engine *e, const pt_json *settings, pt_error *err)
     if (s) return s;
     e->lab->tokens_left = o.tokens;
     e->lab->top = o.top;
+    e->lab->tell_logits = o.logits;
     e->lab->characters = (pt_utf8_stream){0};
     e->lab->sampling = true;
     return PT_OK;
@@ -172,6 +174,9 @@ static void put_sampled(pt_lab *lab, pt_json_writer *w, int32_t id)
     pt_json_double(w, "p", pt_session_probability(lab->session, id));
     if (lab->top) put_likely(w, "top", top, pt_session_top(lab->session, lab->top, top));
     pt_json_end_object(w);
+    if (lab->tell_logits)
+        pt_strbuf_append(&lab->logits, (const char *)pt_session_logits(lab->session),
+                         (size_t)lab->model->config.vocab * sizeof(float));
 }
 
 pt_status pt_engine_sample_poll(pt_engine *e, double ms, pt_error *err)
@@ -181,6 +186,7 @@ pt_status pt_engine_sample_poll(pt_engine *e, double ms, pt_error *err)
     if (s == PT_OK && !lab->sampling) s = pt_fail(err, PT_BAD_INPUT, "nothing is being sampled");
     if (s) return s;
     double until = deadline(ms);
+    pt_strbuf_clear(&lab->logits);
     pt_json_writer w = pt_json_writer_begin(&e->out, 0);
     pt_json_begin_array(&w, NULL);
     while (lab->tokens_left > 0) {
@@ -196,8 +202,49 @@ pt_status pt_engine_sample_poll(pt_engine *e, double ms, pt_error *err)
         if (pt_clock_seconds() >= until) break;
     }
     pt_json_end_array(&w);
+    if (lab->logits.failed) return pt_fail(err, PT_NO_MEMORY, "no memory for the logits");
     lab->sampling = lab->tokens_left > 0;
     return lab->sampling ? PT_PENDING : PT_OK;
+}
+
+/* The numbers of a list, to be freed. */
+static pt_status read_logits(const pt_json *list, float **out, pt_error *err)
+{
+    *out = NULL;
+    if (!list || list->type != PT_JSON_ARRAY || list->n_children < 1)
+        return pt_fail(err, PT_BAD_INPUT, "logits must be a list of numbers");
+    float *logits = *out = pt_alloc((size_t)list->n_children * sizeof *logits);
+    if (!logits) return pt_fail(err, PT_NO_MEMORY, "no memory for the logits");
+    for (const pt_json *v = list->child; v; v = v->next) {
+        if (v->type != PT_JSON_NUMBER)
+            return pt_fail(err, PT_BAD_INPUT, "logits must be a list of numbers");
+        *logits++ = (float)v->number;
+    }
+    return PT_OK;
+}
+
+pt_status pt_engine_odds(pt_engine *e, const pt_json *question, pt_error *err)
+{
+    pt_sampler sampler = {0};
+    pt_sampler_options o;
+    const pt_json *list = pt_json_get(question, "logits");
+    float *logits = NULL;
+    pt_likely *odds = NULL;
+    int64_t n = 0;
+    pt_status s = pt_odds_settings_read(pt_json_get(question, "settings"), &o, err);
+    if (s == PT_OK) s = read_logits(list, &logits, err);
+    if (s == PT_OK) s = pt_sampler_init(&sampler, list->n_children, err);
+    if (s == PT_OK) odds = pt_alloc((size_t)list->n_children * sizeof *odds);
+    if (s == PT_OK && !odds) s = pt_fail(err, PT_NO_MEMORY, "no memory for the odds");
+    if (s == PT_OK) s = pt_sampler_odds(&sampler, &o, logits, odds, &n, err);
+    if (s == PT_OK) {
+        pt_json_writer w = pt_json_writer_begin(&e->out, 0);
+        put_likely(&w, NULL, odds, n);
+    }
+    pt_sampler_deinit(&sampler);
+    pt_free(logits);
+    pt_free(odds);
+    return s;
 }
 
 /* ---- looking inside ---- */

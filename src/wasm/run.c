@@ -74,12 +74,17 @@ static pt_status patch_bytes(void *ctx, int64_t offset, const void *bytes, int64
     return PT_OK;
 }
 
+pt_sink pt_engine_sink(pt_engine *e)
+{
+    e->save_position = 0;
+    return (pt_sink){.write = write_bytes, .patch = patch_bytes, .ctx = e};
+}
+
 static pt_status on_save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *err)
 {
     (void)err;
     pt_engine *e = ctx;
-    e->save_position = 0;
-    *sink = (pt_sink){.write = write_bytes, .patch = patch_bytes, .ctx = e};
+    *sink = pt_engine_sink(e);
     begin_event(e, "saving", step);
     pt_json_end_object(&e->events);
     return PT_OK;

@@ -4,6 +4,7 @@
 #include "base/decimal.h"
 #include "model/model.h"
 #include "text/bytes.h"
+#include "train/trainer.h"
 
 typedef enum field_type {
     FIELD_COUNT,
@@ -165,6 +166,7 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         {"evalRows", FIELD_COUNT, &o->eval_rows},
         {"inspect", FIELD_SWITCH, &o->inspect},
         {"resume", FIELD_SWITCH, &o->resume},
+        {"halveLr", FIELD_SWITCH, &o->halve_lr},
     };
     pt_status s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
     if (s == PT_OK) s = take_words(&w, o, err);
@@ -175,6 +177,35 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         return pt_fail(err, PT_BAD_INPUT, "evalRows is %lld, it must be 1 to 4096",
                        (long long)o->eval_rows);
     return PT_OK;
+}
+
+void pt_run_settings_of_file(const pt_tinygpt *file, const char *key, pt_json_writer *w)
+{
+    pt_train_options o = pt_train_defaults();
+    double dropout = 0;
+    char seed[32];
+    pt_trainer_options_of(file, &o, &dropout);
+    pt_format(seed, sizeof seed, "%llu", (unsigned long long)o.seed);
+    pt_json_begin_object(w, key);
+    pt_json_double(w, "dropout", dropout);
+    pt_json_i64(w, "steps", o.steps);
+    pt_json_i64(w, "batch", o.batch);
+    pt_json_i64(w, "accum", o.accum);
+    pt_json_double(w, "lr", o.lr);
+    pt_json_double(w, "minLr", o.min_lr);
+    pt_json_i64(w, "warmup", o.warmup);
+    pt_json_string(w, "schedule", pt_schedule_name(o.schedule));
+    if (o.schedule == PT_SCHEDULE_WSD) {
+        pt_json_i64(w, "decaySteps", o.decay_steps);
+        pt_json_string(w, "decayShape", pt_decay_shape_name(o.decay_shape));
+    }
+    pt_json_double(w, "beta1", o.beta1);
+    pt_json_double(w, "beta2", o.beta2);
+    pt_json_double(w, "eps", o.eps);
+    pt_json_double(w, "weightDecay", o.weight_decay);
+    pt_json_double(w, "clip", o.clip);
+    pt_json_string(w, "seed", seed);
+    pt_json_end_object(w);
 }
 
 pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *o, pt_error *err)
@@ -192,6 +223,7 @@ pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *o, pt
         {"repetitionPenalty", FIELD_REAL, &o->sampler.repetition_penalty},
         {"seed", FIELD_SEED, &o->sampler.seed},
         {"top", FIELD_COUNT, &o->top},
+        {"logits", FIELD_SWITCH, &o->logits},
     };
     pt_status s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
     if (s == PT_OK) s = pt_sampler_options_check(&o->sampler, err);
@@ -204,4 +236,17 @@ pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *o, pt
         return pt_fail(err, PT_BAD_INPUT, "top is %lld, it must be 0 to %d", (long long)o->top,
                        PT_MOST_TOP);
     return PT_OK;
+}
+
+pt_status pt_odds_settings_read(const pt_json *json, pt_sampler_options *o, pt_error *err)
+{
+    *o = (pt_sampler_options){.temperature = 1};
+    const field fields[] = {
+        {"temperature", FIELD_REAL, &o->temperature},
+        {"topK", FIELD_COUNT, &o->top_k},
+        {"topP", FIELD_REAL, &o->top_p},
+        {"minP", FIELD_REAL, &o->min_p},
+    };
+    pt_status s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
+    return s == PT_OK ? pt_sampler_options_check(o, err) : s;
 }

@@ -4,8 +4,9 @@
 #define PT_WASM_SETTINGS_H
 
 #include "base/json.h"
-#include "train/options.h"
+#include "io/tinygpt.h"
 #include "model/config.h"
+#include "train/options.h"
 
 typedef struct pt_run_settings {
     pt_model_config model; /* completed */
@@ -14,10 +15,15 @@ typedef struct pt_run_settings {
     int64_t eval_rows;    /* windows per call when a text is evaluated */
     bool inspect;         /* plan for looking inside */
     bool resume;          /* begin with the weights, moments and step of the open file */
+    bool halve_lr;        /* and with half the learning rate that it had */
 } pt_run_settings;
 
 /* Strings are borrowed from the JSON. BAD_INPUT names an unknown key, a wrong type, an unknown preset. */
 pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *out, pt_error *err);
+
+/* The settings that go on with the run of a file, as an object `key` that pt_run_settings_read takes: what its header tells,
+ * defaults for the rest; the seed as text. The model is the file's own. */
+void pt_run_settings_of_file(const pt_tinygpt *file, const char *key, pt_json_writer *w);
 
 typedef struct pt_sample_settings {
     pt_sampler_options sampler;
@@ -25,8 +31,11 @@ typedef struct pt_sample_settings {
     size_t prompt_len;
     int64_t tokens; /* most to make */
     int64_t top;    /* likeliest tokens told with each */
+    bool logits;    /* and all logits */
 } pt_sample_settings;
 pt_status pt_sample_settings_read(const pt_json *json, pt_sample_settings *out, pt_error *err);
+/* The options of a sampler alone, without a text. */
+pt_status pt_odds_settings_read(const pt_json *json, pt_sampler_options *out, pt_error *err);
 #define PT_MOST_TOP 64
 
 #endif

@@ -9,13 +9,15 @@ const types = {
     '.css': 'text/css',
     '.html': 'text/html; charset=utf-8',
     '.js': 'text/javascript',
+    '.png': 'image/png',
     '.svg': 'image/svg+xml',
     '.txt': 'text/plain; charset=utf-8',
     '.wasm': 'application/wasm',
+    '.webmanifest': 'application/manifest+json',
 };
 
-/** A server that listens on `port` of this machine, or on a free one when it is 0. */
-export async function serve(folder, port) {
+/** A server that listens on `port` of this machine, or on a free one when it is 0. `sent`: headers of every file. */
+export async function serve(folder, port, sent = headers) {
     const server = createServer((request, response) => {
         const fail = (status, words) => response.writeHead(status, { 'Content-Type': 'text/plain' }).end(`${words}\n`);
         if (request.method !== 'GET' && request.method !== 'HEAD') return fail(405, 'only GET');
@@ -27,7 +29,7 @@ export async function serve(folder, port) {
             stream.on('error', () => (response.headersSent ? response.destroy() : fail(404, 'not found')));
             stream.on('open', () => {
                 const type = types[extname(file)] ?? 'application/octet-stream';
-                response.writeHead(200, { ...headers, 'Content-Type': type, 'Content-Length': size, 'Cache-Control': 'no-cache' });
+                response.writeHead(200, { ...sent, 'Content-Type': type, 'Content-Length': size, 'Cache-Control': 'no-cache' });
                 if (request.method === 'HEAD') response.end();
                 else stream.pipe(response);
             });

@@ -25,7 +25,8 @@
 #elif defined(PT_ISA_neon)
 #define PT_TILE_ROWS 6 /* 24 of 32 registers */
 #define PT_TILE_VECS 1
-#elif defined(PT_ISA_wasm) /* by half vectors of 8 columns, one after the other: 12 or 8 of 15 registers */
+#elif defined( \
+    PT_ISA_wasm) /* by half vectors of 8 columns, one after the other: 12 or 8 of 15 registers */
 #if defined(__wasm_relaxed_simd__)
 #define PT_TILE_ROWS 6
 #else /* a product and a sum need a register between them */

@@ -12,6 +12,8 @@ interface Exports {
     pt_wasm_output_bytes(): Word;
     pt_wasm_values(): Word;
     pt_wasm_values_count(): number;
+    pt_wasm_logits(): Word;
+    pt_wasm_logits_count(): number;
     pt_wasm_corpus_bytes(): Word;
     pt_wasm_file_bytes(): Word;
     pt_wasm_unload(): void;
@@ -27,6 +29,7 @@ export type PlainCall =
     | 'corpus'
     | 'file'
     | 'file_open'
+    | 'file_safetensors'
     | 'train_poll'
     | 'train_stop'
     | 'train_save'
@@ -37,7 +40,7 @@ export type PlainCall =
     | 'attention'
     | 'look_poll'
     | 'lens_top';
-export type InputCall = 'plan' | 'train' | 'load' | 'evaluate' | 'sample' | 'look';
+export type InputCall = 'plan' | 'train' | 'load' | 'evaluate' | 'sample' | 'odds' | 'look';
 
 export interface ThreadStart {
     (thread: number, stackTop: number, tls: number): boolean;
@@ -131,10 +134,18 @@ export class Abi {
         new Uint8Array(this.memory.buffer, Number(at) + position, bytes.length).set(bytes);
     }
 
+    private floats(at: Word, n: number): Float32Array<ArrayBuffer> {
+        return new Float32Array(copy(this.memory, at, n * 4).buffer);
+    }
+
     /** A copy of the values of the last lens or attention. */
     values(): Float32Array<ArrayBuffer> {
-        const n = this.exports.pt_wasm_values_count();
-        return new Float32Array(copy(this.memory, this.exports.pt_wasm_values(), n * 4).buffer);
+        return this.floats(this.exports.pt_wasm_values(), this.exports.pt_wasm_values_count());
+    }
+
+    /** A copy of the logits of the last poll of a sample, token after token. */
+    logits(): Float32Array<ArrayBuffer> {
+        return this.floats(this.exports.pt_wasm_logits(), this.exports.pt_wasm_logits_count());
     }
 
     unload(): void {

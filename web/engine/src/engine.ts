@@ -13,6 +13,7 @@ import {
     type Likely,
     type Look,
     type ModuleName,
+    type OddsSettings,
     type Plan,
     type Preset,
     type Probe,
@@ -66,6 +67,8 @@ export interface TrainOptions {
     onEvent?: (event: RunEvent) => void;
     /** Pieces of every checkpoint (saveEvery, save, the end), in order. */
     onChunk?: (chunk: FileChunk) => void;
+    /** It begins paused: nothing is done before resume(). */
+    paused?: boolean;
 }
 
 /** A file from its pieces; one that begins anew replaces what was there. */
@@ -102,7 +105,7 @@ export class Run {
         this.engine = engine;
         this.plan = plan;
         this.options = options;
-        this.working = this.work();
+        this.working = options.paused ? Promise.resolve(false) : this.work();
     }
 
     private async work(): Promise<boolean> {
@@ -149,20 +152,29 @@ export class Run {
     /** The run as a .tinygpt file, with AdamW's moments: while it works, is paused, or is over. */
     async save(): Promise<Uint8Array<ArrayBuffer>> {
         const parts = new FileParts();
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        await this.saveTo((chunk) => parts.add(chunk));
+        return parts.bytes();
+    }
+
+    /** The same in pieces, which whoever takes them may keep. Resolves with the step that it was saved at. */
+    async saveTo(take: (chunk: FileChunk) => void): Promise<number> {
+        let begun = false;
+        const { promise, resolve, reject } = Promise.withResolvers<number>();
         const listener = (event: RunEvent | FileChunk) => {
-            if (isChunk(event)) parts.add(event);
-            else if (event.type === 'saved' && event.failed) reject(new EngineError('IO', 'the run could not be saved'));
-            else if (event.type === 'saved' && parts.begun) resolve();
+            if (isChunk(event)) {
+                begun ||= event.position === 0;
+                if (begun) take(event);
+            } else if (event.type === 'saved' && event.failed) reject(new EngineError('IO', 'the run could not be saved'));
+            else if (event.type === 'saved' && begun) resolve(event.step);
         };
         this.listeners.add(listener);
         this.working.catch(reject);
         try {
-            await Promise.all([this.engine.call('save', null), promise]);
+            const [step] = await Promise.all([promise, this.engine.call('save', null)]);
+            return step;
         } finally {
             this.listeners.delete(listener);
         }
-        return parts.bytes();
     }
 }
 
@@ -219,6 +231,13 @@ export class Engine {
     async importModel(bytes: Bytes, size?: number): Promise<FileInfo> {
         await this.give('file', sizeOf(bytes, size, 'file'), bytes);
         return this.call('openFile', null);
+    }
+
+    /** The imported file's weights as a .safetensors file. */
+    async safetensors(): Promise<Uint8Array<ArrayBuffer>> {
+        const parts = new FileParts();
+        await this.call('safetensors', null, (chunk) => parts.add(chunk as FileChunk));
+        return parts.bytes();
     }
 
     /** Begins a run. What was loaded or trained before is gone. */
@@ -292,6 +311,12 @@ export class Engine {
             if (!over) cancel();
             await finished.catch(() => undefined);
         }
+    }
+
+    /** What a sampler with these settings could draw from these logits, likeliest first, and how likely each is. Needs no model, and does no
+     * forward pass. */
+    odds(logits: Float32Array, settings: OddsSettings = {}): Promise<Likely[]> {
+        return this.call('odds', { settings, logits: [...logits] });
     }
 
     /** Runs a text through the model to look inside; then lens and attention. */
@@ -387,13 +412,18 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     }
 }
 
+/** Plans allocate nothing large. */
+const PLANNER_BYTES = 32 << 20;
+
+/** The module that runs are likely to use, so that it is fetched once; on this thread, with no other. */
 let planner: Promise<Abi> | undefined;
 
 function getPlanner(): Promise<Abi> {
     return (planner ??= (async () => {
-        const module = await platform.compile('wasm32');
-        const { memory } = memoryFor('wasm32');
-        const abi = new Abi(module, false, { memory, threads: 1, startThread: () => false, write: () => {} });
+        const { module } = chooseModule();
+        const { memory } = memoryFor(module, PLANNER_BYTES);
+        const host = { memory, threads: 1, startThread: () => false, write: () => {} };
+        const abi = new Abi(await platform.compile(module), facts[module].wide, host);
         abi.call('open', 1);
         return abi;
     })());

@@ -1,5 +1,5 @@
 export { createEngine, Engine, FileParts, listPresets, planRun, Run } from './engine.js';
 export type { Bytes, EngineOptions, TrainOptions } from './engine.js';
-export { chooseModule, hostAbilities } from './modules.js';
+export { chooseModule, hostAbilities, refuseThreads } from './modules.js';
 export type { Choice, ChoiceOptions, HostAbilities } from './modules.js';
 export * from './types.js';

@@ -58,6 +58,17 @@ function hasMemory64(): boolean {
     return makeMemory({ address: 'i64', initial: 1n, maximum: 1n, shared: true }) !== undefined;
 }
 
+let refused = '';
+
+/** From now on modules without threads are chosen, though the host may have them; `why` is told as the reason. */
+export function refuseThreads(why: string): void {
+    refused = why;
+}
+
+function whyUnshared(): string {
+    return refused || platform.unshared();
+}
+
 /** What the host can do, for people. */
 export interface HostAbilities {
     simd: boolean;
@@ -69,7 +80,7 @@ export interface HostAbilities {
 }
 
 export function hostAbilities(): HostAbilities {
-    return { simd: hasSimd(), relaxedSimd: hasRelaxedSimd(), memory64: hasMemory64(), unshared: platform.unshared(), cores: platform.cores() };
+    return { simd: hasSimd(), relaxedSimd: hasRelaxedSimd(), memory64: hasMemory64(), unshared: whyUnshared(), cores: platform.cores() };
 }
 
 export interface Choice {
@@ -88,7 +99,7 @@ export interface ChoiceOptions {
 export function chooseModule(options: ChoiceOptions = {}): Choice {
     const reasons: string[] = [];
     if (!hasSimd()) throw new EngineError('UNSUPPORTED', 'this browser has no WebAssembly SIMD: update it');
-    const unshared = platform.unshared();
+    const unshared = whyUnshared();
     const need = options.needBytes ?? 0;
     const large = need > 4 * 2 ** 30;
     const tooLarge = `this needs ${(need / 1e9).toFixed(1)} GB of memory, and `;

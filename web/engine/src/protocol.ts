@@ -6,6 +6,7 @@ import type {
     Likely,
     Look,
     ModuleName,
+    OddsSettings,
     Plan,
     Preset,
     Probe,
@@ -34,6 +35,8 @@ export interface Calls {
     beginBytes: { args: { what: 'corpus' | 'file'; bytes: number }; result: null };
     fill: { args: { what: 'corpus' | 'file'; position: number; data: Uint8Array }; result: null };
     openFile: { args: null; result: FileInfo };
+    /** Events: FileChunk. */
+    safetensors: { args: null; result: null };
     train: { args: RunSettings; result: Plan };
     /** Works on the run until it is over or paused. RunEvent and FileChunk come as events of RUN_EVENTS, whoever asked. */
     run: { args: null; result: { paused: boolean } };
@@ -47,6 +50,7 @@ export interface Calls {
     evaluate: { args: { text: Uint8Array }; result: Evaluation };
     /** Events: SampledToken[]. */
     sample: { args: SampleSettings; result: null };
+    odds: { args: { settings: OddsSettings; logits: number[] }; result: Likely[] };
     look: { args: { text: Uint8Array }; result: Look };
     lens: { args: { layer: number; top: number }; result: { values: Float32Array<ArrayBuffer>; top?: Likely[][] } };
     attention: { args: { layer: number }; result: Float32Array<ArrayBuffer> };

@@ -6,7 +6,7 @@ import { facts, memoryFor } from './modules.js';
 import type { Port } from './platform.js';
 import { RUN_EVENTS, type CallName, type Calls, type OpenOptions, type Request } from './protocol.js';
 import { Threads } from './threads.js';
-import { EngineError, type EngineInfo, type FileChunk, type RunEvent } from './types.js';
+import { EngineError, type EngineInfo, type FileChunk, type RunEvent, type SampledToken } from './types.js';
 
 /** Of a run: long enough that the way to the event loop and back does not count. Of what someone waits for: short. */
 const RUN_SLICE_MS = 50;
@@ -21,6 +21,8 @@ export class Server {
     private threads: Threads | undefined;
     private running = false;
     private pausing = false;
+    /** Whose pieces of a file are written: a run's, or a call's. */
+    private writer = RUN_EVENTS;
     private readonly cancelled = new Set<number>();
     private looking: Promise<unknown> = Promise.resolve();
 
@@ -63,7 +65,7 @@ export class Server {
             threads: count,
             startThread: (thread, stackTop, tls) => threads?.run(thread, stackTop, tls) ?? false,
             write: (position, data) =>
-                this.tell(RUN_EVENTS, { position, data } satisfies FileChunk, [data.buffer]),
+                this.tell(this.writer, { position, data } satisfies FileChunk, [data.buffer]),
         });
         this.abi.call('open', count);
         const about = this.abi.call('about') as Omit<EngineInfo, 'module' | 'reasons' | 'memoryBytes'>;
@@ -79,6 +81,13 @@ export class Server {
             await platform.tick();
             if (this.cancelled.has(id)) throw new EngineError('INTERRUPTED', 'it was cancelled');
         }
+    }
+
+    /** Each token with its share of the logits of the last poll. */
+    private withLogits(tokens: SampledToken[]): SampledToken[] {
+        const all = this.engine().logits();
+        const vocab = all.length / tokens.length;
+        return tokens.map((token, i) => ({ ...token, logits: all.slice(i * vocab, (i + 1) * vocab) }));
     }
 
     /** A slice of the run. */
@@ -146,6 +155,14 @@ export class Server {
             return null;
         },
         openFile: () => this.engine().call('file_open') as Calls['openFile']['result'],
+        safetensors: (_, id) => {
+            this.writer = id;
+            try {
+                return this.plain('file_safetensors');
+            } finally {
+                this.writer = RUN_EVENTS;
+            }
+        },
         train: (settings) => this.engine().callWith('train', settings) as Calls['train']['result'],
         run: () => this.run(),
         pause: () => {
@@ -166,9 +183,11 @@ export class Server {
         },
         sample: async (settings, id) => {
             this.engine().callWith('sample', settings);
-            this.tell(id, await this.poll(id, 'sample_poll', (result) => this.tell(id, result)));
+            const tell = (tokens: unknown) => this.tell(id, settings.logits ? this.withLogits(tokens as SampledToken[]) : tokens);
+            tell(await this.poll(id, 'sample_poll', tell));
             return null;
         },
+        odds: (question) => this.engine().callWith('odds', question) as Calls['odds']['result'],
         look: ({ text }) =>
             this.alone(async () => this.engine().callWith('look', text) as Calls['look']['result']),
         lens: ({ layer, top }, id) =>

@@ -62,6 +62,8 @@ export interface RunSettings extends ModelSettings {
     /** Go on where the imported file's run stood: its model's sizes, weights, moments, step and losses. The seed and the
      * samples per step must be its own. */
     resume?: boolean;
+    /** Of a run that goes on: with half the learning rate it had, as after a rollback. */
+    halveLr?: boolean;
 }
 
 export interface SampleSettings {
@@ -77,7 +79,12 @@ export interface SampleSettings {
     seed?: number | string;
     /** Likeliest tokens told with each, up to 64. */
     top?: number;
+    /** Tell all logits with each. */
+    logits?: boolean;
 }
+
+/** How a sampler narrows what may be drawn: of SampleSettings, what needs no text. Temperature is 1, and the others off, where left out. */
+export type OddsSettings = Pick<SampleSettings, 'temperature' | 'topK' | 'topP' | 'minP'>;
 
 export interface Preset {
     name: string;
@@ -100,6 +107,8 @@ export interface Plan {
     /** What the module that answered can reach, and whether it is enough. */
     addressableBytes: number;
     fits: boolean;
+    /** Of the key-value cache that sampling fills. */
+    cacheBytes: number;
 }
 
 export interface EngineInfo {
@@ -126,6 +135,8 @@ export interface FileInfo {
     vocab: number;
     step: number;
     params: number;
+    /** To go on with its run: what the file tells of the settings it was trained with, defaults for the rest. */
+    run: RunSettings;
     /** The file's whole header, as it stands there. */
     header: Record<string, unknown>;
 }
@@ -168,6 +179,8 @@ export interface SampledToken {
     /** Of this token, at temperature 1. */
     p: number;
     top?: Likely[];
+    /** Of the distribution that it came from, after the repetition penalty. */
+    logits?: Float32Array<ArrayBuffer>;
 }
 
 export interface Evaluation {

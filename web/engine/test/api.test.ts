@@ -6,8 +6,10 @@ import {
     createEngine,
     EngineError,
     FileParts,
+    hostAbilities,
     listPresets,
     planRun,
+    refuseThreads,
     type Engine,
     type EngineOptions,
     type FileChunk,
@@ -48,6 +50,8 @@ test('plans: parameters and bytes of every preset, nothing allocated', async (t)
     assert.equal(plan.params, 473_244_160);
     assert.equal(plan.fits, false);
     assert.ok(plan.bytes > 7.5e9 && plan.bytes < 12e9);
+    const shape = presets.find((p) => p.name === 'behemoth')!;
+    assert.equal(plan.cacheBytes, 2 * 4 * shape.layers * shape.ctx * shape.dModel);
     const engine = await open(t);
     const before = await engine.memoryBytes();
     assert.ok((await engine.plan({ preset: 'xl' })).fits);
@@ -127,6 +131,21 @@ test('checkpoints come in pieces, and a run can be saved while it works', async 
     assert.equal(info.dtype, 'f32');
 });
 
+test('a run can begin paused, and is saved in pieces at a step that is told', async (t) => {
+    const engine = await open(t);
+    const events: RunEvent[] = [];
+    const run = await engine.train({ corpus, settings: { ...small, steps: 5 }, onEvent: (event) => events.push(event), paused: true });
+    const whole = new FileParts();
+    assert.equal(await run.saveTo((chunk) => whole.add(chunk)), 0);
+    assert.equal(await run.done, false);
+    assert.deepEqual(lossesOf(events), []);
+    assert.equal((await engine.importModel(whole.bytes())).step, 0);
+    run.resume();
+    assert.equal(await run.done, true);
+    assert.equal(lossesOf(events).length, 5);
+    assert.equal(await run.saveTo(() => undefined), 5);
+});
+
 test('a file comes in pieces too', async (t) => {
     const engine = await open(t);
     const { file } = await train(engine, { ...small, steps: 2 });
@@ -169,6 +188,56 @@ test('sampling streams, tells probabilities, and can be broken off', async (t) =
     }
     assert.ok(n >= 10 && n <= 1000, `${n} tokens after it was aborted`);
     assert.ok((await engine.evaluate('And it still answers.')).loss > 0);
+});
+
+test('logits come with a sample, and the odds of any dials from them without another forward pass', async (t) => {
+    const engine = await open(t);
+    await train(engine, { ...small, steps: 20 });
+    const tokens = await Array.fromAsync(engine.sample({ prompt: 'Call', tokens: 40, top: 64, logits: true }));
+    for (const { logits, top } of tokens) {
+        assert.equal(logits?.length, 256);
+        const plain = await engine.odds(logits!);
+        assert.equal(plain.length, 256);
+        assert.deepEqual(plain.slice(0, 64).map(({ id }) => id), top!.map(({ id }) => id));
+        assert.ok(plain.slice(0, 64).every(({ p }, i) => Math.abs(p - top![i]!.p) < 1e-9));
+    }
+    const { logits } = tokens[39]!;
+    const few = await engine.odds(logits!, { temperature: 0.5, topK: 3 });
+    assert.equal(few.length, 3);
+    assert.ok(Math.abs(few.reduce((sum, { p }) => sum + p, 0) - 1) < 1e-12);
+    const plain = await engine.odds(logits!);
+    assert.ok(Math.abs(few[0]!.p / few[1]!.p - (plain[0]!.p / plain[1]!.p) ** 2) < 1e-6);
+    assert.equal((await engine.odds(logits!, { minP: 1 })).length, 1);
+    assert.equal((await engine.odds(logits!, { temperature: 0 }))[0]!.p, 1);
+    await assert.rejects(engine.odds(logits!, { topP: 2 }), refuses('BAD_INPUT', /top-p is 2/));
+    await assert.rejects(engine.odds(new Float32Array(0)), refuses('BAD_INPUT', /list of numbers/));
+    await assert.rejects(engine.odds(new Float32Array([NaN, NaN])), refuses('BAD_INPUT', /list of numbers/));
+});
+
+test('a run goes on from a file with half the learning rate, and its files remember', async (t) => {
+    const engine = await open(t);
+    const settings = { ...small, steps: 30, schedule: 'constant', warmup: 0, lr: 0.002 } as const;
+    let run = await engine.train({ corpus, settings });
+    for (const want of [0.001, 0.0005]) {
+        await run.stop();
+        await engine.importModel(await run.save());
+        const rates: number[] = [];
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const onEvent = (event: RunEvent) => {
+            if (event.type === 'step') resolve(void rates.push(event.lr));
+        };
+        run = await engine.train({ corpus, settings: { ...settings, resume: true, halveLr: true }, onEvent });
+        await promise;
+        assert.ok(rates.every((lr) => Math.abs(lr - want) < 1e-9), `rates are ${rates}, not ${want}`);
+    }
+});
+
+test('threads can be refused', () => {
+    refuseThreads('the page was asked to');
+    assert.equal(chooseModule().module, 'wasm32');
+    assert.equal(hostAbilities().unshared, 'the page was asked to');
+    refuseThreads('');
+    assert.equal(chooseModule().module, 'wasm32-relaxed');
 });
 
 test('looking inside: attention is causal, the last lens is what sampling draws from', async (t) => {

@@ -1,7 +1,7 @@
 /** The same C gives the same numbers: module beside module, and beside the native program. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { createEngine, type ModuleName } from '../dist/index.js';
 import { corpus, folder, lossesOf, native, nativeRun, parts, small, smallFlags, train } from './support.ts';
@@ -91,6 +91,30 @@ test('evaluating, sampling, looking and saving change nothing', async () => {
     assert.deepEqual(lossesOf(events), want.losses);
     assert.ok(Buffer.from(parts(await run.save()).body).equals(parts(want.file).body));
     await engine.close();
+});
+
+test('the weights as .safetensors, byte for byte as the native program converts them', async (t) => {
+    const { path, bytes } = nativeRun(...smallFlags, '--steps', '3');
+    const out = join(folder, 'weights.safetensors');
+    native('convert', path, out);
+    const engine = await createEngine({ module: 'wasm32' });
+    t.after(() => engine.close());
+    await assert.rejects(engine.safetensors(), /open a file first/);
+    await engine.importModel(bytes);
+    assert.ok(Buffer.from(await engine.safetensors()).equals(readFileSync(out)));
+});
+
+test("a file tells the settings of its run, with which it goes on along the native program's curve", async (t) => {
+    const flags = ['--lr', '0.004', '--warmup', '3', '--schedule', 'wsd', '--dropout', '0.2', '--seed', '18446744073709551615', '--accum', '2'];
+    const want = nativeRun(...smallFlags, ...flags, '--steps', '10', '--isa', 'base', '--save-every', '4', '--keep', '0');
+    const early = readFileSync(join(dirname(want.path), 'checkpoints', 'step-00000004', 'model.tinygpt'));
+    const engine = await createEngine({ module: 'wasm32-threads', threads: 2 });
+    t.after(() => engine.close());
+    const { run, step } = await engine.importModel(early);
+    assert.deepEqual([step, run.steps, run.batch, run.accum, run.lr, run.warmup, run.schedule, run.dropout, run.seed], [4, 10, 6, 2, 0.004, 3, 'wsd', 0.2, '18446744073709551615']);
+    const rest = await train(engine, { ...run, resume: true });
+    // The native log writes nine digits.
+    assert.deepEqual(rest.losses.map((loss) => Number(loss.toPrecision(9))), want.losses.slice(4));
 });
 
 test('threads change nothing', async () => {

@@ -1,11 +1,14 @@
 /** What is being set up: the next run's text and settings, and whether it can run. */
 import { chooseModule, listPresets, planRun, type Plan, type Preset } from 'posttrain-engine';
+import { measureSpeed, secondsOf, sizeThatFits } from './estimate';
 import { fromPreset, inPlainWords, keepsAside, modelKnobs, presetNames, problemOf, runKnobs, runSettings, type Settings } from './knobs';
 import { builtIn, ofBlob, ofText, type Source } from './source';
 
 const SETTLE_MS = 150;
+/** Before what can wait: the page must stand first, and a visitor may start at once. */
+const CALM_MS = 600;
 
-export type SourceKind = 'built-in' | 'paste' | 'file';
+export type SourceKind = 'built-in' | 'paste' | 'file' | 'url';
 
 export class Draft {
     presets = $state.raw<Preset[]>([]);
@@ -13,21 +16,28 @@ export class Draft {
     kind = $state<SourceKind>('built-in');
     text = $state('');
     fileName = $state('');
+    /** From an address. */
+    fetched = $state.raw<Source | undefined>();
     source = $state.raw<Source | undefined>();
     /** Why there is no text. */
     missing = $state('');
     plan = $state.raw<Plan | undefined>();
+    /** What each preset takes as it is. */
+    presetPlans = $state.raw(new Map<string, Plan>());
+    /** Of this machine, measured once; undefined until then. */
+    gflops = $state<number | undefined>();
     /** Why it cannot run, and what is worth knowing though it can. */
     problems = $state.raw<string[]>([]);
     remarks = $state.raw<string[]>([]);
     checking = $state(true);
-    private file: File | undefined;
-    private book: Source | undefined;
+    private file: Source | undefined;
     private turn = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;
 
+    private readonly loading: Promise<void>;
+
     constructor() {
-        void this.load();
+        this.loading = this.load();
     }
 
     private async load(): Promise<void> {
@@ -36,10 +46,22 @@ export class Draft {
             this.presets = all.filter(({ name }) => presetNames.includes(name));
             this.choose(this.presets[0]!.name);
             await this.use('built-in');
+            void this.estimate();
         } catch (error) {
             this.checking = false;
             this.problems = [`The engine did not start. ${inPlainWords(String((error as Error).message))}`];
         }
+    }
+
+    /** One preset after the other, so that the page stays lively, and then the machine's speed. Without an estimate the page works as well. */
+    private async estimate(): Promise<void> {
+        await new Promise((resolve) => setTimeout(resolve, CALM_MS));
+        for (const { name } of this.presets) {
+            const plan = await planRun({ preset: name });
+            this.presetPlans = new Map(this.presetPlans).set(name, plan);
+            await new Promise((resolve) => setTimeout(resolve));
+        }
+        this.gflops = await measureSpeed().catch(() => undefined);
     }
 
     choose(name: string): void {
@@ -54,13 +76,15 @@ export class Draft {
         this.kind = kind;
         this.missing = '';
         if (kind === 'built-in') {
-            this.source = this.book;
-            if (!this.book) await this.fetchBook();
+            await this.fetchBook();
         } else if (kind === 'paste') {
             this.paste();
             return;
+        } else if (kind === 'url') {
+            this.source = this.fetched;
+            if (!this.fetched) this.missing = 'Get a text by its address.';
         } else {
-            this.source = this.file ? ofBlob(this.file, this.file.name) : undefined;
+            this.source = this.file;
             if (!this.file) this.missing = 'Choose a file to learn from.';
         }
         this.changed();
@@ -69,8 +93,8 @@ export class Draft {
     private async fetchBook(): Promise<void> {
         this.checking = true;
         try {
-            this.book = await builtIn();
-            if (this.kind === 'built-in') this.source = this.book;
+            const book = await builtIn();
+            if (this.kind === 'built-in') this.source = book;
         } catch (error) {
             if (this.kind === 'built-in') this.missing = (error as Error).message;
         }
@@ -83,9 +107,22 @@ export class Draft {
     }
 
     take(file: File): void {
-        this.file = file;
-        this.fileName = file.name;
+        this.takeSource(ofBlob(file, file.name));
+    }
+
+    /** A text that was had somehow: it stands where a file would. */
+    takeSource(source: Source): void {
+        this.file = source;
+        this.fileName = source.name;
         void this.use('file');
+    }
+
+    /** The settings and the text of a run that is there already. */
+    async adopt(settings: Settings, source: Source): Promise<void> {
+        await this.loading;
+        this.settings = { ...settings };
+        if (source.builtIn) await this.use('built-in');
+        else this.takeSource(source);
     }
 
     /** Something is different: it is checked once it has been left alone for a moment. */
@@ -107,16 +144,28 @@ export class Draft {
                 plan = await planRun(runSettings(settings, size || 1 << 20));
                 chooseModule({ needBytes: plan.bytes });
             } catch (error) {
-                problems.push(inPlainWords((error as Error).message));
+                const would = plan ? await sizeThatFits(settings, this.presets, size) : '';
+                problems.push(`${inPlainWords((error as Error).message)} ${would}`.trim());
             }
         }
         if (this.missing) problems.push(this.missing);
-        else if (!this.source) problems.push('The text is empty: choose another.');
+        else if (size === 0) problems.push('The text is empty: choose another.');
         if (turn !== this.turn) return;
         this.plan = plan;
         this.problems = problems;
         this.remarks = plan && size ? remarksOn(plan, size, settings.ctx ?? 0) : [];
         this.checking = false;
+    }
+
+    /** About how long the run would take; undefined while that is not known. */
+    get seconds(): number | undefined {
+        const { batch, ctx, steps } = this.settings ?? {};
+        if (!this.plan || !this.gflops || !batch || !ctx || !steps) return undefined;
+        return secondsOf(this.plan.params, batch * ctx * steps, this.gflops);
+    }
+
+    secondsOfPreset({ params, batch, ctx, steps }: Preset): number | undefined {
+        return this.gflops && secondsOf(params, batch * ctx * steps, this.gflops);
     }
 }
 

@@ -30,6 +30,13 @@ export function duration(seconds: number): string {
     return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
 }
 
+/** The same, as one says it of an estimate. */
+export function roughly(seconds: number): string {
+    const sizes: [number, string][] = [[86400, 'days'], [3600, 'h'], [60, 'min'], [1, 's']];
+    const [size, unit] = sizes.find(([length]) => seconds >= 2 * length) ?? [1, 's'];
+    return `${count(Math.max(1, seconds / size))} ${unit}`;
+}
+
 export function percent(p: number): string {
     if (p > 0 && p < 0.001) return '< 0.1 %';
     return `${(100 * p).toFixed(1)} %`;
@@ -42,4 +49,10 @@ export function visible(id: number, text: string): string {
     if (text === '\t') return 'tab';
     if (text === '\r') return 'return';
     return id < 32 || id > 126 ? `byte 0x${id.toString(16).padStart(2, '0').toUpperCase()}` : text;
+}
+
+/** The same, as one sign. */
+export function sign(id: number, text: string): string {
+    const signs: Record<string, string> = { ' ': '␣', '\n': '⏎', '\t': '⇥', '\r': '␍' };
+    return signs[text] ?? (id > 32 && id < 127 ? text : '▯');
 }

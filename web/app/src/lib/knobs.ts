@@ -76,7 +76,7 @@ export const scheduleWhy =
 
 /** A token is a byte. */
 export const VOCAB = 256;
-export const presetNames = ['tiny', 'small', 'medium', 'large', 'xl'];
+export const presetNames = ['tiny', 'small', 'medium', 'large', 'xl', 'huge', 'massive', 'mega', 'behemoth'];
 
 export function fromPreset(preset: Preset): Settings {
     const { name, layers, dModel, heads, ctx, batch, steps } = preset;
@@ -111,12 +111,22 @@ export function runSettings(s: Settings, corpusBytes: number): RunSettings {
         preset: s.preset,
         schedule: s.schedule,
         dMlp: 4 * (s.dModel ?? 0),
-        evalEvery: Math.max(1, Math.round(steps / 20)),
-        sampleEvery: Math.max(1, Math.round(steps / 10)),
-        sampleTokens: 200,
-        inspect: false,
+        ...pace(steps),
         corpusBytes,
     };
+}
+
+/** How often a run of so many steps is looked at. */
+export function pace(steps: number): RunSettings {
+    return { evalEvery: Math.max(1, Math.round(steps / 20)), sampleEvery: Math.max(1, Math.round(steps / 10)), sampleTokens: 200 };
+}
+
+/** Back from what the engine was asked for to what the page offers. */
+export function fromRun(s: RunSettings): Settings {
+    const preset = { name: s.preset ?? '', layers: s.layers, dModel: s.dModel, heads: s.heads, ctx: s.ctx, batch: s.batch, steps: s.steps };
+    const { lr, warmup = 0, dropout = 0, schedule = 'constant' } = s;
+    const { name, ...shape } = preset;
+    return { preset: name, ...shape, lr, warmup, seed: Number(s.seed ?? 42), dropout, schedule };
 }
 
 /** The engine's sentences name options as the command line does. */

@@ -14,9 +14,12 @@ import {
 } from 'posttrain-engine';
 import { Announcer } from './announcer.svelte';
 import { count, duration } from './format';
+import type { Kept } from '../shelf/protocol';
+import type { CorpusFacts, RunRecord } from '../shelf/record';
 import { History } from './history.svelte';
-import { inPlainWords, keepsAside } from './knobs';
-import { ofBlob, type Source } from './source';
+import { Keeper } from './keeper.svelte';
+import { inPlainWords, keepsAside, pace } from './knobs';
+import { builtIn, ofBlob, type Source } from './source';
 
 export type Phase = 'idle' | 'starting' | 'training' | 'pausing' | 'paused' | 'stopping' | 'stopped' | 'done' | 'failed';
 
@@ -29,6 +32,32 @@ export interface Failure {
     message: string;
     /** What could be kept of the run: its last good weights. */
     rescued: Blob | undefined;
+}
+
+export interface StartOptions {
+    strict?: boolean;
+    /** The kept run that it repeats with a knob changed. */
+    comparedWith?: string;
+    /** What its name begins with; its preset, when left out. */
+    what?: string;
+    /** A checkpoint of the run that failed: that run goes on with half its learning rate. */
+    from?: Blob | undefined;
+}
+
+/** A run to be: from the beginning, or from a file. */
+interface Beginning {
+    source: Source;
+    settings: RunSettings;
+    steps: number;
+    strict: boolean;
+    history: History;
+    model?: Blob | undefined;
+    /** It went on from an earlier step with other settings, so that they do not tell its whole curve. */
+    rewound?: boolean | undefined;
+    /** The file's run goes on with half its learning rate. */
+    halve?: boolean;
+    paused?: boolean;
+    comparedWith?: string | undefined;
 }
 
 function blobOf(file: FileParts | Uint8Array<ArrayBuffer>): Blob {
@@ -49,9 +78,19 @@ export class Lab {
     settings = $state.raw<RunSettings>({});
     sourceName = $state('');
     /** The model that was opened from a file, when there is no run. */
-    file = $state.raw<{ name: string; info: FileInfo } | undefined>();
+    file = $state.raw<{ name: string; info: FileInfo; blob: Blob } | undefined>();
+    /** It was asked for the bits of plain C: the same curve on every machine. */
+    strict = $state(false);
     memoryBytes = $state(0);
+    /** Of the key-value cache of whoever samples. */
+    cacheBytes = $state(0);
     readonly announcer = new Announcer();
+    readonly keeper = new Keeper(this);
+    /** The kept run that this one repeats with a knob changed. */
+    comparedWith = $state<string | undefined>();
+    private rewound: boolean | undefined;
+    /** What it learns from. */
+    source: Source | undefined;
     private run: Run | undefined;
     /** The checkpoint that a run sends as it ends, for the case that it fails. */
     private parting: FileParts | undefined;
@@ -67,6 +106,11 @@ export class Lab {
 
     get unfinished(): boolean {
         return this.busy || this.phase === 'paused';
+    }
+
+    /** A run that another must not replace yet: it works, or what it did is not saved. */
+    get inTheWay(): boolean {
+        return this.busy || (this.phase === 'paused' && !this.keeper.upToDate);
     }
 
     get hasRun(): boolean {
@@ -111,28 +155,101 @@ export class Lab {
         this.memoryBytes = await engine.memoryBytes();
     }
 
-    async start(source: Source, settings: RunSettings): Promise<void> {
+    async start(source: Source, settings: RunSettings, { strict = false, comparedWith, what, from }: StartOptions = {}): Promise<void> {
         if (this.busy) return;
         this.phase = 'starting';
-        const history = new History(keepsAside(source.size, settings.ctx ?? 0));
-        Object.assign(this, { history, settings, steps: settings.steps ?? 0, sourceName: source.name });
+        const steps = settings.steps ?? 0;
+        const history = from ? this.history : new History(keepsAside(source.size, settings.ctx ?? 0));
+        const beginning = { source, settings, steps, strict, comparedWith, history, model: from, rewound: from !== undefined, halve: from !== undefined };
+        await this.keeper.leave();
+        this.show(beginning);
         this.announcer.say('Getting ready to train.');
         try {
             const { bytes } = await planRun(settings);
             await this.leave();
-            const engine = await createEngine({ needBytes: bytes });
-            await this.take(engine);
-            const onEvent = (event: RunEvent) => this.hear(history, event);
-            const parting = (this.parting = new FileParts());
-            const onChunk = (chunk: FileChunk) => parting === this.parting && parting.add(chunk);
-            this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings, onEvent, onChunk });
-            this.phase = 'training';
-            this.memoryBytes = await engine.memoryBytes();
+            await this.take(await createEngine({ needBytes: bytes, strict }));
+            await this.begin(beginning);
         } catch (error) {
             this.fail(error);
             return;
         }
-        await this.follow(this.run);
+        void this.keeper.begin(source, what ?? settings.preset ?? 'model');
+        await this.follow(this.run!);
+    }
+
+    private show({ source, settings, steps, strict, history, comparedWith, rewound }: Beginning): void {
+        Object.assign(this, { history, settings, steps, strict, source, sourceName: source.name, comparedWith, rewound });
+    }
+
+    /** The run, in the engine that is open. */
+    private async begin({ source, settings, steps, history, model, halve = false, paused = false }: Beginning): Promise<void> {
+        const engine = this.open!;
+        if (model) history.rewindTo((await engine.importModel(ofBlob(model, '').pieces(), model.size)).step);
+        const onEvent = (event: RunEvent) => this.hear(history, event);
+        const parting = (this.parting = new FileParts());
+        const onChunk = (chunk: FileChunk) => parting === this.parting && !this.keeper.takes && parting.add(chunk);
+        const asked = model ? { ...settings, steps, resume: true, halveLr: halve } : settings;
+        this.run = await engine.train({ corpus: source.pieces(), corpusSize: source.size, settings: asked, onEvent, onChunk, paused });
+        this.phase = paused ? 'paused' : 'training';
+        this.cacheBytes = this.run.plan.cacheBytes;
+        this.memoryBytes = await engine.memoryBytes();
+    }
+
+    /** A run from the shelf: everything as it was, and paused where it stood. What is here stays when that fails. */
+    async restore(kept: Kept, release: () => void): Promise<void> {
+        if (this.busy) return;
+        const { record, curve, model } = kept;
+        const before = this.phase;
+        let engine: Engine | undefined;
+        this.phase = 'starting';
+        try {
+            const source = kept.corpus ? ofBlob(kept.corpus, record.corpus.name) : await builtIn();
+            if (source.size !== record.corpus.bytes) throw new Error(`The text that it learned from has changed: it had ${record.corpus.bytes} bytes and has ${source.size}.`);
+            const { settings, steps, strict } = record;
+            const { bytes } = await planRun({ ...settings, steps, corpusBytes: source.size });
+            engine = await createEngine({ needBytes: bytes + model.size, strict });
+            await this.keeper.leave();
+            await this.leave();
+            await this.take(engine);
+            const history = History.of({ ...record, curve, gradNorm: record.gradNorm ?? undefined }, keepsAside(source.size, settings.ctx ?? 0));
+            const beginning = { source, settings, steps, strict, history, model, rewound: record.rewound, paused: record.step < steps };
+            this.show(beginning);
+            await this.begin(beginning);
+            this.keeper.adopt(record, release);
+        } catch (error) {
+            release();
+            if (this.open === engine) this.fail(error);
+            else {
+                await engine?.close();
+                this.phase = before;
+            }
+            throw new Error(sentenceOf(error));
+        }
+        void this.follow(this.run!);
+    }
+
+    /** Goes on with the run of the file that was opened, on this text. */
+    async goOn(source: Source): Promise<void> {
+        const file = this.file;
+        if (!file || this.inTheWay) return;
+        const { info, blob } = file;
+        const { layers, dModel, heads, dMlp, ctx, vocab, step } = info;
+        const steps = Math.max(step, info.run.steps ?? step);
+        const settings = { ...info.run, ...pace(steps), layers, dModel, heads, dMlp, ctx, vocab };
+        const beginning = { source, settings, steps: info.run.steps ?? step, strict: false, model: blob, paused: step < steps, history: new History(keepsAside(source.size, ctx), step) };
+        try {
+            const { bytes } = await planRun({ ...settings, corpusBytes: source.size });
+            const engine = await createEngine({ needBytes: bytes + blob.size });
+            await this.leave();
+            await this.take(engine);
+            this.show(beginning);
+            await this.begin(beginning);
+        } catch (error) {
+            this.fail(error);
+            return;
+        }
+        void this.keeper.begin(source, file.name.replace(/\.tinygpt$/, ''));
+        await this.follow(this.run!);
     }
 
     private hear(history: History, event: RunEvent): void {
@@ -150,6 +267,7 @@ export class Lab {
             this.history.refresh();
             this.parting = undefined;
             this.phase = this.phase === 'stopping' ? 'stopped' : 'done';
+            void this.keeper.save();
             this.announcer.say(`${this.phase === 'done' ? 'Training is done' : 'Training was stopped'}. ${this.history.summary()}`);
         } catch (error) {
             if (run === this.run && this.busy) this.fail(error);
@@ -175,6 +293,7 @@ export class Lab {
             if (await run.done) return;
             this.history.refresh();
             this.phase = 'paused';
+            void this.keeper.save();
             this.announcer.say(`Paused at step ${count(this.history.count)}.`);
         } catch {
             // follow() tells how the run failed
@@ -219,17 +338,36 @@ export class Lab {
         return blobOf(await this.run.save());
     }
 
+    /** The same in pieces; the step that it was saved at. */
+    saveTo(take: (chunk: FileChunk) => void): Promise<number> {
+        if (!this.run || !this.hasRun) throw new Error('There is no run to save.');
+        return this.run.saveTo(take);
+    }
+
+    /** What is kept beside the weights of a step. */
+    record({ id, name, created, corpus }: { id: string; name: string; created: string; corpus: CorpusFacts }, step: number): { record: RunRecord; curve: Float64Array<ArrayBuffer> } {
+        const { curve, ...told } = this.history.snapshot(step);
+        const { module = '', isa = '', version = '' } = this.info ?? {};
+        const record: RunRecord = {
+            format: 1, id, name, created, corpus, step, saved: new Date().toISOString(),
+            settings: this.settings, steps: this.steps, strict: this.strict, rewound: this.rewound ?? false, engine: { module, isa, version },
+            loss: curve.length ? curve[curve.length / 2 - 1] : undefined, ...told,
+        };
+        return { record, curve };
+    }
+
     /** Opens a file. What is here stays when that fails. */
     async import(file: File): Promise<void> {
-        if (this.unfinished) return;
+        if (this.inTheWay) return;
         let engine: Engine | undefined;
         try {
             engine = await createEngine({ needBytes: file.size * ROOM + ROOM_BYTES });
             const info = await engine.importModel(ofBlob(file, file.name).pieces(), file.size);
-            await engine.load({ inspect: false });
+            const { cacheBytes } = await engine.load();
+            await this.keeper.leave();
             await this.leave();
             await this.take(engine);
-            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info } });
+            Object.assign(this, { phase: 'idle', history: new History(), file: { name: file.name, info, blob: file }, cacheBytes });
         } catch (error) {
             await engine?.close();
             throw new Error(`${file.name} cannot be opened. ${sentenceOf(error)}`);

@@ -1,29 +1,29 @@
 /** The text to learn from: held by the page as briefly as it can be, and given to the engine in pieces. */
+import { sha256 } from '../shelf/files';
+
 const PIECE = 4 << 20;
 const CORPUS = './moby-dick.txt';
 
 export interface Source {
     name: string;
     size: number;
+    /** It comes with the page. */
+    builtIn: boolean;
+    blob: Blob;
     pieces(): AsyncIterable<Uint8Array>;
 }
 
 export function ofText(text: string): Source {
-    const bytes = new TextEncoder().encode(text);
-    return {
-        name: 'your text',
-        size: bytes.length,
-        pieces: async function* () {
-            yield bytes;
-        },
-    };
+    return ofBlob(new Blob([text]), 'your text');
 }
 
 /** A file, or bytes that were fetched. It is read again at each start. */
-export function ofBlob(blob: Blob, name: string): Source {
+export function ofBlob(blob: Blob, name: string, builtIn = false): Source {
     return {
         name,
         size: blob.size,
+        builtIn,
+        blob,
         pieces: async function* () {
             for (let at = 0; at < blob.size; at += PIECE)
                 yield new Uint8Array(await blob.slice(at, at + PIECE).arrayBuffer());
@@ -31,8 +31,22 @@ export function ofBlob(blob: Blob, name: string): Source {
     };
 }
 
-export async function builtIn(): Promise<Source> {
+let book: Promise<Source> | undefined;
+
+/** Fetched once. */
+export function builtIn(): Promise<Source> {
+    book ??= fetchBook();
+    book.catch(() => (book = undefined));
+    return book;
+}
+
+async function fetchBook(): Promise<Source> {
     const response = await fetch(CORPUS).catch(() => undefined);
     if (!response?.ok) throw new Error('Moby-Dick is not on this server: paste a text or choose a file.');
-    return ofBlob(await response.blob(), 'Moby-Dick');
+    return ofBlob(await response.blob(), 'Moby-Dick', true);
+}
+
+/** SHA-256 of all its bytes, in hexadecimal. */
+export async function fingerprintOf(source: Source): Promise<string> {
+    return sha256(source.blob);
 }

@@ -1,0 +1,33 @@
+/** What is on the shelf, as last looked at. */
+import type { Listed } from '../shelf/protocol';
+import { room, type Room } from '../shelf/shelf';
+import type { Keeper } from './keeper.svelte';
+
+export class Listing {
+    runs = $state.raw<Listed[]>([]);
+    room = $state.raw<Room | undefined>();
+    problem = $state('');
+    looked = $state(false);
+    private readonly keeper: () => Keeper;
+
+    /** Made while a component is: it looks again whenever the shelf may look different. */
+    constructor(keeper: () => Keeper) {
+        this.keeper = keeper;
+        $effect(() => {
+            void keeper().version;
+            void this.look();
+        });
+    }
+
+    async look(): Promise<void> {
+        const { whyNot, shelf } = this.keeper();
+        if (whyNot) return;
+        try {
+            const runs = await shelf.call('list', null);
+            Object.assign(this, { runs, room: await room(), problem: '' });
+        } catch (error) {
+            this.problem = `The saved runs cannot be listed. ${(error as Error).message}.`;
+        }
+        this.looked = true;
+    }
+}

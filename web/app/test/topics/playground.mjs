@@ -1,0 +1,151 @@
+/** Setting up, training, sampling, saving to files and opening them. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { text } from '../driver.mjs';
+
+export default async function playground(driver) {
+    const visit = await driver.visit();
+    const { page } = visit;
+
+    await driver.test('the page says what a run would take', async () => {
+        await visit.goto();
+        await visit.ready('Start training');
+        assert.equal(await visit.fact('Parameters'), '70,464');
+        assert.match(await visit.fact('Memory'), /^\d.* MB$/);
+        await visit.look('set-up');
+        await page.getByRole('radio', { name: /^xl/ }).check({ force: true });
+        await page.locator('[data-test=params]:text-is("6,416,896")').waitFor();
+        await page.getByRole('radio', { name: /^tiny/ }).check({ force: true });
+    });
+
+    await driver.test('a knob says why, and what cannot run says why not', async () => {
+        await page.getByRole('button', { name: 'Why: How long' }).click();
+        assert.ok(await page.getByText('How many times the weights are corrected').isVisible());
+        await page.keyboard.press('Escape');
+        await page.getByText('Shape of the model').click();
+        await visit.field('Width').fill('49');
+        await page.locator('#problems:has-text("heads")').waitFor();
+        assert.ok(await page.getByRole('button', { name: 'Start training' }).isDisabled());
+        await visit.look('problem');
+        await visit.field('Width').fill('48');
+        await page.getByRole('radio', { name: 'Paste' }).check({ force: true });
+        await page.locator('#problems:has-text("Paste a text")').waitFor();
+    });
+
+    await driver.test('views without a model lead to one', async () => {
+        for (const [name, id] of [['Train', 'train'], ['Sample', 'sample'], ['Machine', 'machine']]) {
+            await visit.go(name);
+            assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+            await visit.look(`empty-${id}`);
+        }
+    });
+
+    await driver.test('a run can be paused, resumed, stopped, and taken up again', async () => {
+        await visit.setUp(100_000, 0.003);
+        await visit.press('Start training');
+        await visit.press('Pause');
+        await page.locator('.phase:has-text("Paused")').waitFor();
+        await visit.restingStep();
+        const before = await page.locator('.phase').textContent();
+        await page.waitForTimeout(400);
+        assert.equal(await page.locator('.phase').textContent(), before, 'it went on although it was paused');
+        await visit.press('Resume');
+        await page.locator('.phase:has-text("Training")').waitFor();
+        await page.waitForTimeout(500);
+        await visit.press('Stop');
+        await page.locator('.phase:has-text("Stopped")').waitFor();
+        await page.getByRole('spinbutton', { name: 'for steps' }).fill('50');
+        await visit.press('Train on');
+        await page.locator('.phase:has-text("Done")').waitFor();
+    });
+
+    await driver.test('the loss falls, and the chart can be read without seeing it', async () => {
+        await visit.setUp(400, 0.005);
+        await visit.press('Start training');
+        await page.locator('.phase:has-text("Done")').waitFor({ timeout: 60_000 });
+        assert.match(await page.locator('.phase').textContent(), /step 400 of 400/);
+        assert.ok(Number(await visit.fact('Loss')) < 2.5, `the loss is ${await visit.fact('Loss')}`);
+        assert.match(await page.locator('[data-test=summary]').textContent(), /Loss went from 5\.\d\d to [0-2]\.\d\d in 400 steps/);
+        const slider = page.getByRole('slider', { name: 'Look at a step' });
+        await slider.focus();
+        await page.keyboard.press('Home');
+        assert.match(await slider.getAttribute('aria-valuetext'), /^step 1: training 5\./);
+        await page.keyboard.press('ArrowRight');
+        assert.match(await slider.getAttribute('aria-valuetext'), /^step 2: /);
+        await page.getByText('The curve as a table').click();
+        assert.equal(await page.getByRole('table').getByRole('row').count(), 21);
+        await visit.look('train');
+    });
+
+    await driver.test('a file is read, and a model samples while it learns', async () => {
+        await visit.go('Set up');
+        await page.getByRole('radio', { name: 'A file' }).check({ force: true });
+        await page.locator('#problems:has-text("Choose a file")').waitFor();
+        await page.getByLabel('A text file').setInputFiles({ name: 'cats.txt', mimeType: 'text/plain', buffer: Buffer.from(text.repeat(500)) });
+        await visit.ready('Start training');
+        await visit.field('How long').fill('100000');
+        await visit.ready('Start training');
+        await visit.press('Start training');
+        await page.locator('.phase:has-text("Training step")').and(page.locator(':has-text("cats.txt")')).waitFor();
+        await visit.go('Sample');
+        await visit.field('Length').fill('30');
+        await visit.press('Write');
+        await page.locator('[data-test=rate]:has-text("30 tokens")').waitFor();
+        await visit.go('Train');
+        await visit.press('Stop');
+        await page.locator('.phase:has-text("Stopped")').waitFor();
+        await visit.setUp(400, 0.005);
+        await visit.press('Start training');
+        await page.locator('.phase:has-text("Done")').waitFor({ timeout: 60_000 });
+    });
+
+    let file;
+    await driver.test('it writes, and tells how likely each byte was', async () => {
+        await visit.go('Sample');
+        await page.getByLabel('Beginning').fill('the cat ');
+        await visit.field('Length').fill('60');
+        await visit.press('Write');
+        await page.locator('[data-test=rate]:has-text("60 tokens")').waitFor();
+        assert.match(await page.locator('[data-test=written]').textContent(), /^the cat .*the /s);
+        assert.ok(await page.locator('.odds tbody tr').count() === 10);
+        await visit.field('Length').fill('5000');
+        await visit.press('Write');
+        await visit.press('Stop writing');
+        await visit.ready('Write');
+        await visit.field('Length').fill('2000');
+        await visit.press('Write');
+        await page.locator('[data-test=rate]:has-text("2,000 tokens")').waitFor();
+        await visit.look('sample');
+    });
+
+    await driver.test('a model is saved and opened again', async () => {
+        await page.getByLabel('Open a .tinygpt file').setInputFiles({ name: 'bad.tinygpt', mimeType: '', buffer: Buffer.from('not a model') });
+        await page.locator('.notice.bad:has-text("bad.tinygpt cannot be opened")').waitFor();
+        const [download] = await Promise.all([page.waitForEvent('download'), visit.press('Save .tinygpt')]);
+        assert.match(download.suggestedFilename(), /^tiny-400-steps\.tinygpt$/);
+        file = await download.path();
+        await page.getByLabel('Open a .tinygpt file').setInputFiles({ name: 'mine.tinygpt', mimeType: '', buffer: readFileSync(file) });
+        await page.locator('.lead:has-text("mine.tinygpt")').waitFor();
+        assert.match(await page.locator('.lead').textContent(), /70,464 parameters.* 400 steps/s);
+        await visit.field('Length').fill('20');
+        await visit.press('Write');
+        await page.locator('[data-test=rate]:has-text("20 tokens")').waitFor();
+    });
+
+    await driver.test('a run that diverges ends with a sentence, and can be started gentler', async () => {
+        await visit.setUp(300, 900);
+        await visit.press('Start training');
+        await page.locator('.notice.bad:has-text("stopped being a number"), .phase:has-text("Done")').first().waitFor({ timeout: 60_000 });
+        assert.ok(await page.locator('.notice.bad').isVisible(), 'it did not diverge');
+        await visit.look('diverged');
+        await Promise.all([page.waitForEvent('download'), visit.press('Save the last good weights')]);
+        await visit.press('Halve the learning rate and start again');
+        await page.locator('.notice.bad:has-text("stopped being a number"), .phase:has-text("Training")').first().waitFor();
+    });
+
+    await driver.test('this machine', async () => {
+        await visit.go('Machine');
+        await page.locator('dd:has-text("up to")').waitFor();
+        await visit.look('machine');
+    });
+}
