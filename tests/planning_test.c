@@ -87,6 +87,7 @@ TEST(a_recipe_can_be_read_and_typed)
     r = RUN("train", "--preset", "tiny", "--steps", "1", "--batch", "1", "--recipe", "--corpus",
             text_file());
     CHECK(strstr(r->out, "\nepochs ") && !strstr(r->out, "2305.16264"));
+    CHECK(strstr(r->out, "times that the 5,400 bytes of text not held out are"));
     check_refused(RUN("train", "--recipe", "--corpus", in_folder("none")), 7, "none");
 }
 
@@ -240,8 +241,15 @@ TEST(a_dry_run_needs_no_text_and_tells_the_disk)
     CHECK(pt_json_get(json, "time")->type == PT_JSON_OBJECT);
     pt_arena_deinit(&arena);
     r = RUN("train", "--preset", "tiny", "--dry-run", "--keep", "0", "--save-every", "7", "--steps",
-            "20");
+            "20", "--save-minutes", "0");
     CHECK(r->code == 0 && strstr(r->out, "\ndisk\n") && strstr(r->out, "  3 kept "));
+    r = RUN("train", "--preset", "tiny", "--dry-run"); /* saved every 10 minutes */
+    CHECK(r->code == 0 && strstr(r->out, "  the newest 3 and the best  ") &&
+          strstr(r->out, "  3.4 MB\n"));
+    r = RUN("train", "--preset", "tiny", "--dry-run", "--save-minutes", "0");
+    CHECK(r->code == 0 && strstr(r->out, "  1 kept  "));
+    r = RUN("train", "--preset", "tiny", "--dry-run", "--keep", "0");
+    CHECK(r->code == 0 && strstr(r->out, "  1 kept, more by time  "));
     r = RUN("train", "--preset", "tiny", "--dry-run", "--ctx", "100000", "--layers", "1");
     CHECK(r->code == 0 || r->code == 3);
     check_refused(RUN("train", "--preset", "tiny", "--out", in_folder("r")), 2, "which text?");

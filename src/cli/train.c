@@ -412,6 +412,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
                        v->trainer,
                        .begun = v->args.previous != NULL,
                        .keep = v->args.keep,
+                       .save_minutes = v->args.save_minutes,
                        .json = v->args.json,
                        .force_memory = v->args.force_memory};
     if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
