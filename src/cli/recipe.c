@@ -13,6 +13,13 @@ static bool given(const pt_train_arguments *a, const char *name)
     return pt_option_is_set(&a->line, name);
 }
 
+static bool of_run(const pt_train_arguments *a, const char *name)
+{
+    for (int i = 0; i < a->line.n_options; i++)
+        if (strcmp(a->options[i].name, name) == 0) return a->options[i].set && a->of_run[i];
+    return false;
+}
+
 /* ---- --depth ---- */
 
 static pt_status check_depth(const pt_train_arguments *a, pt_error *err)
@@ -68,7 +75,7 @@ typedef struct recipe_line {
     const char *name;
     char value[PT_DECIMAL_MAX];
     bool number;
-    const char *from; /* "given", "depth", "preset", "default", "follows" */
+    const char *from; /* "given", "run", "depth", "preset", "default", "follows" */
     char why[200];
     bool overridden; /* given, and the recipe says otherwise */
 } recipe_line;
@@ -100,13 +107,15 @@ static void explain(recipe_lines *l, recipe_line *line, const char *depth, const
 {
     const pt_train_arguments *a = l->a;
     bool by_depth = a->depth && depth && !a->previous;
-    line->from = given(a, line->name)  ? "given"
-                 : by_depth            ? "depth"
-                 : preset && !a->depth ? "preset"
-                                       : "default";
+    line->from = of_run(a, line->name)  ? "run"
+                 : given(a, line->name) ? "given"
+                 : by_depth             ? "depth"
+                 : preset && !a->depth  ? "preset"
+                                        : "default";
     line->overridden = given(a, line->name) && by_depth && strcmp(wanted, line->value) != 0;
     if (line->overridden)
         pt_format(line->why, sizeof line->why, "you gave it; the recipe says %s", wanted);
+    else if (of_run(a, line->name)) pt_format(line->why, sizeof line->why, "of the run");
     else if (given(a, line->name)) pt_format(line->why, sizeof line->why, "you gave it");
     else if (by_depth) pt_format(line->why, sizeof line->why, "%s", depth);
     else if (preset && !a->depth)
@@ -240,9 +249,12 @@ static void add_rate(recipe_lines *l)
              "down to nothing");
     if (s.kind == PT_SCHEDULE_COSINE) return;
     recipe_line *line = add_fact(l, "decay-steps", (double)s.decay);
-    bool own = given(a, "decay-steps");
-    line->from = own ? "given" : "default";
-    pt_format(line->why, sizeof line->why, "%s", own ? "you gave it" : "a tenth of the steps");
+    bool own = a->train.decay_steps > 0, run = of_run(a, "decay-steps");
+    line->from = !own ? "default" : run ? "run" : "given";
+    pt_format(line->why, sizeof line->why, "%s",
+              !own  ? "a tenth of the steps"
+              : run ? "of the run"
+                    : "you gave it");
     add_word(l, "decay-shape", pt_decay_shape_name(s.shape), NULL, NULL,
              "the best of the shapes in Haegele et al. 2024, arXiv:2405.18392");
 }
