@@ -166,6 +166,8 @@ TEST(what_contradicts_is_refused)
     check_refused(
         TRAIN("--schedule", "wsd", "--steps", "100", "--warmup", "41", "--decay-steps", "60"), 2,
         "at most --steps, 100");
+    check_refused(TRAIN("--min-lr", "1e-5"), 2, "--min-lr is for --schedule cosine and wsd");
+    CHECK_INT(RUN("train", "--depth", "1", "--schedule", "constant", "--recipe")->code, 0);
     check_refused(TRAIN("--schedule", "cosine", "--lr", "1e-3", "--min-lr", "2e-3"), 2,
                   "--min-lr is 0.002");
     check_refused(TRAIN("--on-spike", "panic"), 2, "off, warn, skip, stop or rollback");

@@ -64,7 +64,8 @@ pt_status pt_apply_depth(pt_train_arguments *a, pt_error *err)
     if (!given(a, "lr")) a->train.lr = d->recipe.lr;
     if (!given(a, "schedule")) a->schedule = "cosine";
     if (!given(a, "warmup")) a->train.warmup = d->warmup;
-    if (!given(a, "min-lr")) a->train.min_lr = d->min_lr;
+    bool falls = strcmp(a->schedule, "constant") != 0;
+    if (falls && !given(a, "min-lr")) a->train.min_lr = d->min_lr;
     a->model.ctx = d->ctx;
     return PT_OK;
 }
