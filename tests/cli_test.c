@@ -290,6 +290,7 @@ static void check_interrupt(int number, int code)
     result *r = wait_for(pid);
     check_refused(r, code, "saved");
     CHECK(strstr(r->error, "stopping: the step under way is dropped"));
+    CHECK(strstr(r->error, "saved;\nonce more stops at once and loses what is not saved\n"));
     CHECK(strstr(r->error, "go on with: posttrain train --resume /"));
     CHECK(pt_fs_size(in_folder("run/model.tinygpt")) > 12 * 70464);
     CHECK_INT(RUN("inspect", kept("run/model.tinygpt"))->code, 0);
@@ -440,6 +441,8 @@ TEST(the_program_tells_about_itself)
     CHECK(pt_json_get(json, "devices")->n_children >= 2);
     r = RUN("--version");
     CHECK(r->code == 0 && strncmp(r->out, "posttrain ", 10) == 0);
+    CHECK(strstr(r->out, "\ninstruction sets  built in: base ") && strstr(r->out, " used here: "));
+    check_width("--version", r->out);
     static char names[sizeof r->out];
     memcpy(names, RUN("help", "--names")->out, sizeof names);
     for (char *name = names, *end; (end = strchr(name, '\n')); name = end + 1) {

@@ -387,8 +387,8 @@ TEST(what_is_held_out_of_joined_texts_is_said)
     CHECK_INT(RUN("data", "preview", at("one.txt"), at("two.txt"), "--ctx", "4", "--n", "0")->code,
               0);
     char want[700];
-    snprintf(want, sizeof want, "joined: 102 bytes, the last tenth held out: %s from byte 39 on\n",
-             at("two.txt"));
+    snprintf(want, sizeof want,
+             "joined: 102 bytes, the last tenth held out:\n  %s from byte 39 on\n", at("two.txt"));
     CHECK(strstr(program_result.error, want));
     CHECK_INT(RUN("data", "preview", at("two.txt"), "--ctx", "4", "--n", "0")->code, 0);
     CHECK(strstr(program_result.error, "two.txt: 50 bytes, the last tenth held out\n"));

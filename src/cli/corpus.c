@@ -120,7 +120,7 @@ static void put_held_out(const pt_corpus_choice *c, const pt_mixture *held_out, 
     else pt_strbuf_printf(text, ", the last tenth%s held out", c->mix ? " of each" : "");
     if (!held_out->n || !joined) return;
     const char *path = pt_corpus_locate(c->corpus, 0, held_out->source[0].first, &at);
-    pt_strbuf_printf(text, ": %s from byte %s on", path, pt_grouped(at, n));
+    pt_strbuf_printf(text, ":\n  %s from byte %s on", path, pt_grouped(at, n));
 }
 
 static void put_source(const pt_corpus_choice *c, int i, const pt_corpus_source *s, pt_strbuf *text)

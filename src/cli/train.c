@@ -33,9 +33,9 @@ typedef struct train_verb {
 static volatile sig_atomic_t interrupts, interrupt_signal;
 static volatile sig_atomic_t line_may_be_open; /* stderr is a terminal: a new line comes first */
 
-#define STOPPING                                                                               \
-    "\nstopping: the step under way is dropped, then everything is saved; once more stops at " \
-    "once and loses what is not saved\n"
+#define STOPPING                                                             \
+    "\nstopping: the step under way is dropped, then everything is saved;\n" \
+    "once more stops at once and loses what is not saved\n"
 #define STOPPED "\nstopped at once; --resume goes on from the newest checkpoint\n"
 
 /* The first signal asks for a clean end; the second one ends at once. It is answered here, as the loop may be

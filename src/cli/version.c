@@ -78,10 +78,12 @@ static void write_text(pt_strbuf *text)
     pt_strbuf_printf(text, "posttrain %s\nsource            %s%s%s\ncompiler          %s\n",
                      PT_VERSION, pt_build_info.revision, *pt_build_info.date ? ", " : "",
                      pt_build_info.date, pt_build_info.compiler);
-    pt_strbuf_printf(text, "flags             %s\ninstruction sets ", pt_build_info.flags);
+    pt_strbuf_puts(text, "flags             ");
+    pt_put_wrapped(text, 18, pt_build_info.flags);
+    pt_strbuf_puts(text, "\ninstruction sets  built in:");
     for (const char *const *isa = pt_device_cpu_built(); *isa; isa++)
         pt_strbuf_printf(text, " %s", *isa);
-    pt_strbuf_printf(text, " (%s is used here)\ndevices           ", isa_in_use());
+    pt_strbuf_printf(text, "\n                  used here: %s\ndevices           ", isa_in_use());
     for (const char *p = PT_DEVICE_NAMES; *p; p++) pt_strbuf_putc(text, *p == '|' ? ' ' : *p);
     pt_strbuf_puts(text, "\nlibraries         ");
     for (size_t i = 0; i < N_LIBRARIES; i++) {
