@@ -176,6 +176,15 @@ TEST(the_list_of_presets_tells_them_apart)
     const char *text = RUN("train", "--help")->out;
     const char *a = strstr(text, "\n  massive "), *b = strstr(text, "\n  mega ");
     CHECK(a && b);
+    static char list[sizeof((result *)0)->out];
+    memcpy(list, text, sizeof list);
+    const char *tiny = strstr(list, "\n  tiny "), *plan;
+    plan = strstr(RUN("train", "--preset", "tiny", "--dry-run")->out, "\n  total ");
+    CHECK(tiny && plan); /* what a run of it takes */
+    plan += 1 + strcspn(plan + 1, "0123456789");
+    size_t digits = strcspn(plan, "\n");
+    CHECK(memcmp(tiny + 1 + strcspn(tiny + 1, "\n") - digits, plan, digits) == 0);
+    text = list, a = strstr(text, "\n  massive "), b = strstr(text, "\n  mega ");
     CHECK(strtol(strstr(a, "  25,039,872") + 12, NULL, 10) == 14);
     size_t n = strcspn(a + 1, "\n"), m = strcspn(b + 1, "\n");
     CHECK(n == m && n <= COLUMNS);

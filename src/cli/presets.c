@@ -3,10 +3,18 @@
 #include "cli/table.h"
 #include "cli/train_options.h"
 
-/* Bytes that training the preset as it stands takes, as --dry-run plans it, on one thread; 0: it is not trained here. */
+/* That a run can save is planned for; a plan never does. */
+static pt_status save_begin(void *ctx, int64_t step, pt_sink *sink, pt_error *err)
+{
+    (void)ctx, (void)step, (void)sink;
+    return pt_fail(err, PT_INTERNAL, "a plan of a preset saves nothing");
+}
+
+/* Bytes that training the preset as it stands takes, as --dry-run plans it; 0: it is not trained here. */
 static int64_t memory_of(pt_device *device, const pt_preset *preset, const pt_model_config *config)
 {
-    pt_trainer_desc desc = {.config = *config, .options = pt_train_defaults()};
+    pt_trainer_desc desc = {
+        .config = *config, .options = pt_train_defaults(), .events = {.save_begin = save_begin}};
     pt_trainer *trainer = NULL;
     uint8_t *text = NULL;
     desc.options.batch = preset->batch;
@@ -46,9 +54,9 @@ void pt_train_list_presets(pt_strbuf *out)
     pt_table t = {.rows = 1, .columns = 6, .left = "  ", .right = 0x3e};
     pt_device *device = NULL;
     while (presets[t.rows - 1].name) t.rows++;
-    pt_strbuf_puts(out, "\nPresets, and the memory that training them as they are takes:\n");
+    pt_strbuf_puts(out, "\nPresets, and the memory that training them as they are takes here:\n");
     if (pt_table_begin(&t, NULL)) return;
-    if (pt_device_choose(&(pt_device_choice){"cpu", "base", 1}, &device, NULL)) device = NULL;
+    if (pt_device_choose(&(pt_device_choice){"cpu", NULL, 0}, &device, NULL)) device = NULL;
     for (int k = 0; k < t.columns; k++) pt_table_text(&t, 0, k, titles[k]);
     for (int64_t row = 1; row < t.rows; row++) put_preset(&t, row, &presets[row - 1], device);
     pt_table_print(&t, out);
