@@ -129,6 +129,16 @@ TEST(two_runs_are_compared)
     r = RUN("runs", "compare", first, second, "--json");
     CHECK(strstr(r->out, "\"val_losses\":[{\"step\":0,") != NULL);
     check_refused(RUN("runs", "compare", first), 2, "compare A B");
+    put(in_folder("long.txt"), "a text of another length, with enough bytes for a window", 56);
+    CHECK_INT(RUN("train", "--preset", "tiny", "--corpus", in_folder("long.txt"), "--steps", "8",
+                  "--batch", "2", "--recompute", "block", "--out", in_folder("other"), "--quiet")
+                  ->code,
+              0);
+    r = RUN("runs", "compare", first, in_folder("other"));
+    CHECK(strstr(r->out, "\narguments.recompute  ") && strstr(r->out, "  none   ") &&
+          strstr(r->out, "  block\n"));
+    CHECK(strstr(r->out, "\ncorpus.sha256  ") && !strstr(r->out, ".sources.0.sha256"));
+    CHECK(!strstr(r->out, "planned_bytes") && !strstr(r->out, "train.recompute"));
     check_refused(RUN("runs", "compare", first, in_folder("none")), 7, "holds no run");
 }
 

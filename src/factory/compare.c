@@ -8,10 +8,17 @@ typedef struct config {
     int64_t n;
 } config;
 
+/* What says what another key does, or what nobody set. Recomputing is flags of the trainer under `train`, and a word under
+ * `arguments`; the hash of the whole text tells another one. */
 static bool differs_by_nature(const char *key)
 {
-    return strcmp(key, "started") == 0 || strcmp(key, "program.command") == 0 ||
-           pt_str_starts(key, "arguments.");
+    static const char *const names[] = {"started", "program.command", "program.planned_bytes",
+                                        "train.recompute", "model.params"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(key, names[i]) == 0) return true;
+    if (pt_str_starts(key, "corpus.sources."))
+        return !pt_str_ends(key, ".path") && !pt_str_ends(key, ".weight");
+    return pt_str_starts(key, "arguments.") && strcmp(key, "arguments.recompute") != 0;
 }
 
 static const char *value_of(const config *c, const char *key)
