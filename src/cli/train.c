@@ -316,9 +316,10 @@ static void greet(const train_verb *v)
     char n[32], memory[32];
     const pt_model_config *m = &v->args.model;
     pt_say_overrides(&v->args);
-    pt_say("%s: %s parameters (%lld layers, width %lld, %lld heads, context %lld)\n",
+    pt_say("%s: %s parameters (%lld layer%s, width %lld, %lld head%s, context %lld)\n",
            pt_train_arguments_shape(&v->args), pt_grouped(pt_trainer_n_params(v->trainer), n),
-           (long long)m->n_layers, (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
+           (long long)m->n_layers, m->n_layers == 1 ? "" : "s", (long long)m->d_model,
+           (long long)m->n_heads, m->n_heads == 1 ? "" : "s", (long long)m->ctx);
     pt_corpus_choice_say(&v->args.corpus, pt_trainer_held_out(v->trainer));
     const pt_train_options *t = &v->args.train;
     pt_say("%lld steps of %lld x %lld tokens%s, learning rate %g %s, seed %llu\n",
@@ -403,10 +404,9 @@ static void say_how_to_go_on(const train_verb *v, pt_status s)
     pt_strbuf_deinit(&command);
 }
 
-static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
+/* Whether the run can be had. A dry run is over with that. */
+static pt_status check_plan(const train_verb *v, pt_error *err)
 {
-    pt_status s = prepare(v, err);
-    if (s) return s;
     pt_dry_run plan = {v->device,
                        &v->desc,
                        v->trainer,
@@ -414,21 +414,26 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
                        .keep = v->args.keep,
                        .json = v->args.json,
                        .force_memory = v->args.force_memory};
+    pt_status s = PT_OK;
     if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
     if (s == PT_OK && v->args.previous) s = pt_resume_check_steps(&v->args, plan.done, err);
-    if (s == PT_OK && v->args.dry_run) return pt_dry_run_print(&plan, err);
-    if (s == PT_OK) s = pt_check_memory(&plan, err);
     if (s) return s;
+    return v->args.dry_run ? pt_dry_run_print(&plan, err) : pt_check_memory(&plan, err);
+}
+
+static pt_status open_run(train_verb *v, int argc, char **argv, pt_error *err)
+{
     pt_strbuf command = {0};
     put_command(&command, argc, argv);
     const char *words = command.failed ? "?" : command.data;
-    s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
+    pt_status s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
     pt_strbuf_deinit(&command);
-    if (s == PT_OK) s = open_events(v, err);
-    if (s) return s;
-    if (!v->args.quiet && pt_trainer_step(v->trainer) < v->args.train.steps) greet(v);
-    v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
-    s = loop(v, err);
+    return s ? s : open_events(v, err);
+}
+
+/* The loop ended with s: the end is recorded, the report written. The status of all that. */
+static pt_status end_run(train_verb *v, pt_status s, pt_error *err)
+{
     pt_status stopped = interruption();
     const char *how = s ? (err ? err->message : "failed") : stopped ? "stopped" : "finished";
     pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), s ? s : stopped, how,
@@ -436,7 +441,20 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     pt_error no_report = {0};
     if (end == PT_OK && pt_report_put(v->args.out, NULL, &no_report))
         pt_say("no report: %s\n", no_report.message);
-    if (s == PT_OK) s = end;
+    return s ? s : end;
+}
+
+static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
+{
+    pt_status s = prepare(v, err);
+    if (s == PT_OK) s = check_plan(v, err);
+    if (s || v->args.dry_run) return s;
+    s = open_run(v, argc, argv, err);
+    if (s) return s;
+    if (!v->args.quiet && pt_trainer_step(v->trainer) < v->args.train.steps) greet(v);
+    v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
+    s = end_run(v, loop(v, err), err);
+    pt_status stopped = interruption();
     if (s == PT_OK && v->args.json) s = print_result(v, err);
     say_how_to_go_on(v, s ? s : stopped);
     if (s == PT_OK && stopped)
