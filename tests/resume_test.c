@@ -47,6 +47,16 @@ static int64_t weights_hash(const char *path)
     return (int64_t)hash;
 }
 
+static void wait_for_words(const char *words)
+{
+    char log[8192] = "";
+    for (int i = 0; i < 4000 && !strstr(log, words); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        read_whole(in_run("log.jsonl"), log, sizeof log);
+    }
+    CHECK(strstr(log, words) != NULL);
+}
+
 TEST(a_constant_run_is_extended_and_is_the_longer_run)
 {
     make_run("constant");
@@ -86,7 +96,8 @@ TEST(a_text_that_is_not_here_is_said_and_may_be_given)
               0);
     CHECK(chdir(home) == 0);
     result *r = RUN("train", "--resume", kept("run"), "--steps", "3");
-    check_refused(r, 7, "the run's text text.txt is not here: go on in the folder where the run");
+    check_refused(r, 7, "the run's text text.txt is not here: go on in /");
+    CHECK(strstr(r->error, test_root) && strstr(r->error, ", where it was named, or"));
     CHECK(strstr(r->error, "--corpus"));
     CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "3", "--corpus", text)->code, 0);
     CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "4")->code, 0); /* it is known now */
@@ -137,6 +148,32 @@ TEST(saving_by_time_changes_no_bit)
     CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("never/model.tinygpt")));
     check_refused(RUN("train", "--resume", kept("run"), "--save-minutes", "-1"), 2,
                   "--save-minutes is -1, it must be 0 (off)");
+}
+
+/* A save that takes longer than the time between two is followed by steps all the same. */
+TEST(saving_all_the_time_stops_no_run)
+{
+    fresh_folder();
+    result *r = RUN("train", "--corpus", text_file(), "--preset", "tiny", "--batch", "4", "--steps",
+                    "12", "--save-minutes", "1e-9", "--out", kept("run"));
+    CHECK_INT(r->code, 0);
+    int saves = 0;
+    for (const char *at = r->error; (at = strstr(at, "  saved\n")); at++) saves++;
+    CHECK(saves > 2 && saves <= 12);
+}
+
+TEST(a_run_folder_that_is_moved_is_not_made_anew)
+{
+    fresh_folder();
+    pid_t pid = start((const char *const[]){"train", RUN_OPTIONS, "--steps", "100000", "--out",
+                                            kept("run"), NULL});
+    wait_for_words("\"type\":\"save\",\"step\":5");
+    CHECK(rename(kept("run"), kept("moved")) == 0);
+    result *r = wait_for(pid);
+    CHECK(r->code == 7 || r->code == 4); /* before a save, or in the midst of one */
+    CHECK(!pt_fs_exists(kept("run")));
+    r = RUN("train", "--resume", kept("moved"), "--steps", "100000", "--dry-run");
+    CHECK_INT(r->code, 0);
 }
 
 TEST(what_contradicts_the_run_is_refused_with_both_values)
@@ -562,16 +599,6 @@ TEST(another_instruction_set_is_said_aloud)
     r = RUN("train", "--resume", kept("slow"), "--steps", "6");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "cpu (base,") && !strstr(r->error, "not bit for bit"));
-}
-
-static void wait_for_words(const char *words)
-{
-    char log[8192] = "";
-    for (int i = 0; i < 4000 && !strstr(log, words); i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        read_whole(in_run("log.jsonl"), log, sizeof log);
-    }
-    CHECK(strstr(log, words) != NULL);
 }
 
 /* A step of 100000 micro-batches takes minutes: the first signal does not wait for it. */

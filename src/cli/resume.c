@@ -170,10 +170,11 @@ pt_status pt_resume_check_paths(const pt_train_arguments *a, pt_error *err)
         if (strcmp(path, "-") == 0 && pt_stdin_is_terminal())
             return pt_fail(err, PT_BAD_INPUT, "the run read its text from standard input: " AGAIN);
         if (strcmp(path, "-") == 0 || pt_fs_exists(path)) continue;
+        const char *from = pt_json_get_string(pt_json_get(a->previous, "corpus"), "folder");
         return pt_fail(err, PT_NOT_FOUND,
-                       "the run's text %s is not here: go on in the folder where the run began, or "
-                       "say with --corpus where it is",
-                       path);
+                       "the run's text %s is not here: go on in %s, where it was named, or say "
+                       "with --corpus where it is",
+                       path, from ? from : "the folder");
     }
     return PT_OK;
 }
