@@ -44,12 +44,18 @@ typedef struct manifest {
 
 /* ---- names ---- */
 
+static void step_name(char out[40], int64_t step)
+{
+    pt_format(out, 40, "step-%08lld", (long long)step);
+}
+
 static pt_status step_folder(char out[PT_FS_PATH_MAX], const char *run_folder, int64_t step,
                              pt_error *err)
 {
-    char name[64];
-    pt_format(name, sizeof name, "checkpoints/step-%08lld", (long long)step);
-    return pt_fs_path(out, run_folder, name, err);
+    char name[40], path[64];
+    step_name(name, step);
+    pt_format(path, sizeof path, "checkpoints/%s", name);
+    return pt_fs_path(out, run_folder, path, err);
 }
 
 static bool has_manifest(const char *folder)
@@ -64,16 +70,18 @@ static pt_status fail_link(const char *path, pt_error *err)
     return pt_fail(err, PT_BAD_INPUT, "%s is a link: put the folder itself there", path);
 }
 
-/* The step of "step-00000500", -1 for any other name. */
+/* The step of "step-00000500", -1 for any other name, as of a folder that only looks like one of ours. */
 static int64_t step_of(const char *name)
 {
     int64_t step = 0;
-    if (!pt_str_starts(name, "step-") || strlen(name) < 13 || strlen(name) > 23) return -1;
+    char ours[40];
+    if (!pt_str_starts(name, "step-") || strlen(name) > 23) return -1;
     for (const char *p = name + 5; *p; p++) {
         if (*p < '0' || *p > '9') return -1;
         step = step * 10 + (*p - '0');
     }
-    return step;
+    step_name(ours, step);
+    return strcmp(name, ours) == 0 ? step : -1;
 }
 
 /* ---- the manifest ---- */
