@@ -567,6 +567,40 @@ TEST(a_model_that_cannot_be_used_is_not_written_over)
     CHECK_INT(pt_fs_size(in_run("model.tinygpt")), 4);
 }
 
+/* It is all that is left of what was learned behind the newest checkpoint. */
+TEST(a_model_that_no_checkpoint_holds_is_kept)
+{
+    static char bytes[1 << 20];
+    make_run("constant");
+    size_t n = read_whole(in_run("model.tinygpt"), bytes, sizeof bytes);
+    for (int newer = 0; newer < 2; newer++) {
+        const char *aside = in_run(newer ? "model.refused-2.tinygpt" : "model.refused-1.tinygpt");
+        CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010"), &err), err);
+        CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+        bytes[4] = newer ? 3 : bytes[4];
+        put(in_run("model.tinygpt"), bytes, n);
+        result *r = RUN("train", "--resume", kept("run"), "--quiet");
+        CHECK_INT(r->code, 0);
+        if (!newer) CHECK(strstr(r->error, "it is kept as model.refused-1.tinygpt\n"));
+        else CHECK(strstr(r->error, "it is kept as model.refused-2.tinygpt\n"));
+        pt_file_view view;
+        CHECK_OK(pt_file_view_open(&view, aside, &err), err);
+        CHECK(view.size == (int64_t)n && memcmp(view.data, bytes, n) == 0);
+        pt_file_view_close(&view);
+        CHECK(weights_hash(in_run("model.tinygpt")) ==
+              weights_hash(aside)); /* the run is the same */
+    }
+    /* what a checkpoint holds needs no other name, be it of a newer version */
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010"), &err), err);
+    CHECK_OK(pt_fs_make_folder(in_run("checkpoints/step-00000010"), &err), err);
+    put(in_run("checkpoints/step-00000010/model.tinygpt"), bytes, n);
+    CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+    put(in_run("model.tinygpt"), bytes, n);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet", "--steps", "9")->code, 0);
+    CHECK(!strstr(program_result.error, "kept as"));
+    CHECK(!pt_fs_exists(in_run("model.refused-3.tinygpt")));
+}
+
 TEST(whole_models_without_manifests_are_checkpoints_again)
 {
     make_run("constant");

@@ -266,6 +266,9 @@ static void say_refused(const pt_run_restored *r)
                (long long)r->refused[i].step, why,
                r->refused[i].newer ? " (it stays where it is)" : "");
     }
+    if (*r->kept)
+        pt_say("posttrain: no checkpoint holds what model.tinygpt was: it is kept as %s\n",
+               r->kept);
 }
 
 static void say_found(const train_verb *v, const pt_run_restored *r, const pt_run_found *found)

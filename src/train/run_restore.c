@@ -168,6 +168,7 @@ static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t
             r->step = step;
             recall_best(run, step);
             s = set_aside_after(run, step, below < INT64_MAX, err);
+            if (s == PT_OK) s = pt_checkpoint_keep_published(run->path, step, r->kept, err);
             return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
         if (!r->n_refused) first = why;
