@@ -5,6 +5,7 @@
 
 #include "io/checkpoint.h"
 #include "program.h"
+#include "train/run_folder.h"
 
 static pt_error err;
 
@@ -77,6 +78,36 @@ TEST(a_constant_run_is_extended_and_is_the_longer_run)
     CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", "20", "--out", kept("whole"), "--quiet")->code,
               0);
     CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("whole/model.tinygpt")));
+}
+
+/* Before its decay begins nobody can tell where a wsd run was to end. */
+TEST(a_wsd_run_is_extended_until_its_decay_begins)
+{
+    fresh_folder();
+    const char *run = kept("run"), *whole = kept("whole");
+    const char *const begin[] = {"train",        RUN_OPTIONS, "--steps", "1000000",
+                                 "--schedule",   "wsd",       "--out",   run,
+                                 "--save-every", "5",         "--quiet", NULL};
+    pid_t pid = start(begin);
+    for (int i = 0; i < 4000 && !pt_fs_exists(in_folder("run/checkpoints/step-00000005")); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    kill(pid, SIGTERM);
+    CHECK_INT(wait_for(pid)->code, 143);
+    int64_t done = 0;
+    CHECK_OK(pt_run_folder_newest(run, &done, &err), err);
+    char shorter[24], longer[24];
+    snprintf(shorter, sizeof shorter, "%d", (int)(done + done / 8) + 5); /* a tenth is the decay */
+    snprintf(longer, sizeof longer, "%d", (int)done + 1000);
+    result *r = RUN("train", "--resume", run, "--steps", shorter, "--quiet");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", shorter, "--schedule", "wsd", "--out", whole,
+                  "--quiet")
+                  ->code,
+              0);
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("whole/model.tinygpt")));
+    check_refused(RUN("train", "--resume", run, "--steps", longer), 2,
+                  "under --schedule wsd that changes the rate of every step after step ");
 }
 
 /* From another working folder the path that was recorded means nothing. */
@@ -222,7 +253,8 @@ TEST(options_of_a_run_that_are_no_scalars_are_shown_as_json)
     static const char odd[] = "{\"format\":\"posttrain-run\",\"version\":1,\"arguments\":"
                               "{\"schedule\":null,\"steps\":null}}";
     put(in_run("run.json"), odd, sizeof odd - 1);
-    check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2, "the run's is null");
+    check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2,
+                  "'schedule' is not a value that --schedule");
 }
 
 /* Writes `to` over the first `from` in a file of the run. */
