@@ -599,6 +599,51 @@ TEST(a_model_that_cannot_be_used_is_not_written_over)
     CHECK_INT(pt_fs_size(in_run("model.tinygpt")), 4);
 }
 
+static int64_t recorded_best(void)
+{
+    char text[1000];
+    read_whole(in_run("checkpoints/best.json"), text, sizeof text);
+    const char *step = strstr(text, "\"step\": ");
+    return step ? strtol(step + 8, NULL, 10) : -1;
+}
+
+/* best.json is what keeps the best checkpoint from being deleted. */
+TEST(the_best_checkpoint_outlives_its_record)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"{\"format\": \"postt", "best.json: "},
+        {"{\"format\": \"posttrain-best\", \"version\": 1}", "it lacks step or val_loss"},
+        {"{\"format\": \"posttrain-best\", \"version\": 2}", "of a newer posttrain"},
+    };
+    for (int i = 0; i < 3; i++) {
+        bool newer = i == 2;
+        fresh_folder();
+        /* a rate at which it gets worse, after a while */
+        CHECK_INT(RUN("train", "--corpus", text_file(), "--preset", "tiny", "--batch", "2", "--lr",
+                      "1", "--steps", "10", "--schedule", "constant", "--eval-every", "2",
+                      "--save-every", "2", "--keep", "0", "--on-spike", "off", "--out", kept("run"),
+                      "--quiet")
+                      ->code,
+                  0);
+        int64_t best = recorded_best();
+        CHECK(best > 0 && best < 10);
+        char folder[64];
+        snprintf(folder, sizeof folder, "checkpoints/step-%08lld", (long long)best);
+        put(in_run("checkpoints/best.json"), cases[i].text, strlen(cases[i].text));
+        result *r = RUN("train", "--resume", kept("run"), "--keep", "1", "--quiet");
+        CHECK_INT(r->code, 0);
+        CHECK(strstr(r->error, cases[i].words) && strstr(r->error, "is told from the headers"));
+        CHECK(pt_fs_exists(in_run(folder)) && pt_fs_exists(in_run("checkpoints/step-00000010")));
+        CHECK(best == 8 || !pt_fs_exists(in_run("checkpoints/step-00000008")));
+        if (!newer) CHECK_INT(recorded_best(), best);
+        CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet", "--steps", "16")->code, 0);
+        if (newer) CHECK_STR(text_of(in_run("checkpoints/best.json")), cases[i].text);
+        else CHECK(!strstr(program_result.error, "is told from the headers"));
+    }
+}
+
 /* It is all that is left of what was learned behind the newest checkpoint. */
 TEST(a_model_that_no_checkpoint_holds_is_kept)
 {

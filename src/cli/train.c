@@ -266,6 +266,13 @@ static void say_refused(const pt_run_restored *r)
                (long long)r->refused[i].step, why,
                r->refused[i].newer ? " (it stays where it is)" : "");
     }
+    if (*r->best_why) {
+        char why[3 * sizeof r->best_why];
+        pt_safe_line(why, sizeof why, r->best_why, strlen(r->best_why));
+        pt_say(
+            "posttrain: %s; the best checkpoint is told from the headers of those that are there\n",
+            why);
+    }
     if (*r->kept)
         pt_say("posttrain: no checkpoint holds what model.tinygpt was: it is kept as %s\n",
                r->kept);

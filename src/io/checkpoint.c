@@ -14,7 +14,8 @@
  *  I5. Checkpoints are deleted only after the newest one was read back and its checksums hold, the manifest
  *      first; never the newest, never the best. One of a newer program is not ours to judge: it counts as none of
  *      them, is never deleted, and keeps its name until its step is saved again, when it is set aside.
- *  I6. best.json is replaced in one step and names a checkpoint that was complete then.
+ *  I6. best.json (checkpoint_best.c) is replaced in one step and names a checkpoint that was complete then. One that
+ *      cannot be read is not taken for none: the best is then told from the newest checkpoint's header.
  * SPDX-License-Identifier: MIT */
 #include "io/checkpoint.h"
 
@@ -87,7 +88,6 @@ static int64_t step_of(const char *name)
 /* ---- the manifest ---- */
 
 static const pt_note_kind manifest_kind = {"posttrain-checkpoint", VERSION, "manifest.json"};
-static const pt_note_kind best_kind = {"posttrain-best", VERSION, "best.json"};
 
 static bool parse_crc(const char *text, uint32_t *out)
 {
@@ -355,6 +355,12 @@ static void consider(void *ctx, const char *name, bool folder)
         find->found = step;
 }
 
+bool pt_checkpoint_is(const char *run_folder, int64_t step)
+{
+    char folder[PT_FS_PATH_MAX];
+    return step_folder(folder, run_folder, step, NULL) == PT_OK && has_manifest(folder);
+}
+
 pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *step, pt_error *err)
 {
     char folder[PT_FS_PATH_MAX];
@@ -508,11 +514,13 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t ever
 {
     char folder[PT_FS_PATH_MAX];
     int64_t step = -1, newest = -1, best = -1, below = INT64_MAX, multiples = 0;
-    double loss;
+    double loss = 0;
     bool verified = false;
     pt_status s = PT_OK;
     if (keep <= 0) return PT_OK;
-    if (!pt_checkpoint_best(run_folder, &best, &loss)) best = -1;
+    /* told without best.json where that cannot be read */
+    if (pt_checkpoint_best(run_folder, &best, &loss, NULL) == PT_NO_MEMORY)
+        return pt_fail(err, PT_NO_MEMORY, "no memory to tell the best checkpoint");
     for (int64_t n = 0; s == PT_OK; below = step) {
         s = pt_checkpoint_before(run_folder, below, &step, err);
         if (s || step < 0) break;
@@ -582,41 +590,4 @@ pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *
     s = pt_fs_sweep(folder, swept, err);
     if (s == PT_OK) s = pt_fs_list(folder, sweep_step, &w, err);
     return s ? s : w.status;
-}
-
-/* ---- the best ---- */
-
-pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double val_loss,
-                                  pt_error *err)
-{
-    char path[PT_FS_PATH_MAX];
-    pt_status s = pt_fs_path(path, run_folder, "checkpoints/best.json", err);
-    if (s) return s;
-    pt_strbuf text = {0};
-    pt_json_writer w = pt_json_writer_begin(&text, 2);
-    pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "format", best_kind.format);
-    pt_json_i64(&w, "version", VERSION);
-    pt_json_i64(&w, "step", step);
-    pt_json_double(&w, "val_loss", val_loss);
-    pt_json_end_object(&w);
-    pt_strbuf_putc(&text, '\n');
-    s = text.failed ? pt_fail(err, PT_NO_MEMORY, "no memory for best.json")
-                    : pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
-    pt_strbuf_deinit(&text);
-    return s;
-}
-
-bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss)
-{
-    char path[PT_FS_PATH_MAX], folder[PT_FS_PATH_MAX];
-    pt_arena arena = {0};
-    const pt_json *json = NULL;
-    bool found = pt_fs_join(path, sizeof path, run_folder, "checkpoints/best.json") &&
-                 pt_note_read(path, &best_kind, &arena, &json, NULL) == PT_OK &&
-                 pt_json_get_i64(json, "step", step) &&
-                 pt_json_get_double(json, "val_loss", val_loss) &&
-                 step_folder(folder, run_folder, *step, NULL) == PT_OK && has_manifest(folder);
-    pt_arena_deinit(&arena);
-    return found;
 }

@@ -30,6 +30,7 @@ void pt_checkpoint_discard(pt_checkpoint *checkpoint);
 
 /* ---- reading ---- */
 
+bool pt_checkpoint_is(const char *run_folder, int64_t step); /* it has a manifest */
 /* The newest step below `below` that has a manifest, -1 if there is none. */
 pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *step, pt_error *err);
 
@@ -51,11 +52,14 @@ bool pt_checkpoint_is_newer(const char *run_folder, int64_t step);
 
 /* ---- the best ---- */
 
-/* Records that the checkpoint of `step` has the lowest validation loss. */
+/* Records that the checkpoint of `step` has the lowest validation loss; but what a newer program recorded stays. */
 pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double val_loss,
                                   pt_error *err);
-/* What was recorded; false when nothing was, or that checkpoint is gone. */
-bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss);
+/* What was recorded; *step is -1 when nothing was, or that checkpoint is gone. Where best.json is there and cannot be used,
+ * the status says why (UNSUPPORTED: it is a newer program's), and the best is told all the same, from the losses in the
+ * header of the newest good checkpoint, of the steps that have one. */
+pt_status pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss,
+                             pt_error *err);
 
 /* ---- housekeeping ---- */
 

@@ -93,13 +93,19 @@ static pt_status set_aside_after(pt_run_folder *run, int64_t step, bool all, pt_
     }
 }
 
-/* The best of the checkpoints that count from here on: one from after `step` is to be made again. */
-static void recall_best(pt_run_folder *run, int64_t step)
+/* The best of the checkpoints that count from here on: one from after `step` is to be made again. A best.json that is
+ * damaged is written anew. */
+static pt_status recall_best(pt_run_folder *run, int64_t step, pt_run_restored *r, pt_error *err)
 {
+    pt_error why = {0};
     run->saved_step = step;
     run->val_step = -1;
-    if (!pt_checkpoint_best(run->path, &run->best_step, &run->best_loss) || run->best_step > step)
-        run->best_step = -1;
+    pt_status s = pt_checkpoint_best(run->path, &run->best_step, &run->best_loss, &why);
+    if (run->best_step > step) run->best_step = -1;
+    if (s == PT_NO_MEMORY) return pt_fail(err, s, "%s", why.message);
+    if (s) pt_format(r->best_why, sizeof r->best_why, "%s", why.message);
+    if (!s || run->best_step < 0) return PT_OK;
+    return pt_checkpoint_mark_best(run->path, run->best_step, run->best_loss, err);
 }
 
 /* Where no checkpoint can be used, RUN/model.tinygpt may be whole: the newest one's file under its second name. One that is
@@ -123,8 +129,9 @@ static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_r
     }
     r->step = pt_trainer_step(trainer);
     r->from_published = true;
-    recall_best(run, r->step);
+    s = recall_best(run, r->step, r, err);
     run->saved_step = -1; /* its step has no checkpoint */
+    if (s) return s;
     return r->n_refused ? set_aside_after(run, -1, false, err) : PT_OK;
 }
 
@@ -166,8 +173,8 @@ static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t
         pt_error why = {0};
         if (try_step(run, trainer, step, &why) == PT_OK) {
             r->step = step;
-            recall_best(run, step);
             s = set_aside_after(run, step, below < INT64_MAX, err);
+            if (s == PT_OK) s = recall_best(run, step, r, err);
             if (s == PT_OK) s = pt_checkpoint_keep_published(run->path, step, r->kept, err);
             return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
