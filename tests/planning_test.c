@@ -87,6 +87,7 @@ TEST(a_recipe_can_be_read_and_typed)
     r = RUN("train", "--preset", "tiny", "--steps", "1", "--batch", "1", "--recipe", "--corpus",
             text_file());
     CHECK(strstr(r->out, "\nepochs ") && !strstr(r->out, "2305.16264"));
+    CHECK(strstr(r->out, "times that the 5,400 bytes of text not held out are"));
     check_refused(RUN("train", "--recipe", "--corpus", in_folder("none")), 7, "none");
 }
 
@@ -165,6 +166,8 @@ TEST(what_contradicts_is_refused)
     check_refused(
         TRAIN("--schedule", "wsd", "--steps", "100", "--warmup", "41", "--decay-steps", "60"), 2,
         "at most --steps, 100");
+    check_refused(TRAIN("--min-lr", "1e-5"), 2, "--min-lr is for --schedule cosine and wsd");
+    CHECK_INT(RUN("train", "--depth", "1", "--schedule", "constant", "--recipe")->code, 0);
     check_refused(TRAIN("--schedule", "cosine", "--lr", "1e-3", "--min-lr", "2e-3"), 2,
                   "--min-lr is 0.002");
     check_refused(TRAIN("--on-spike", "panic"), 2, "off, warn, skip, stop or rollback");
@@ -240,8 +243,15 @@ TEST(a_dry_run_needs_no_text_and_tells_the_disk)
     CHECK(pt_json_get(json, "time")->type == PT_JSON_OBJECT);
     pt_arena_deinit(&arena);
     r = RUN("train", "--preset", "tiny", "--dry-run", "--keep", "0", "--save-every", "7", "--steps",
-            "20");
+            "20", "--save-minutes", "0");
     CHECK(r->code == 0 && strstr(r->out, "\ndisk\n") && strstr(r->out, "  3 kept "));
+    r = RUN("train", "--preset", "tiny", "--dry-run"); /* saved every 10 minutes */
+    CHECK(r->code == 0 && strstr(r->out, "  the newest 3 and the best  ") &&
+          strstr(r->out, "  3.4 MB\n"));
+    r = RUN("train", "--preset", "tiny", "--dry-run", "--save-minutes", "0");
+    CHECK(r->code == 0 && strstr(r->out, "  1 kept  "));
+    r = RUN("train", "--preset", "tiny", "--dry-run", "--keep", "0");
+    CHECK(r->code == 0 && strstr(r->out, "  1 kept, more by time  "));
     r = RUN("train", "--preset", "tiny", "--dry-run", "--ctx", "100000", "--layers", "1");
     CHECK(r->code == 0 || r->code == 3);
     check_refused(RUN("train", "--preset", "tiny", "--out", in_folder("r")), 2, "which text?");

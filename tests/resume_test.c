@@ -226,12 +226,22 @@ TEST(what_contradicts_the_run_is_refused_with_both_values)
     check_refused(RUN("train", "--resume", run, "--out", kept("other")), 2, "give one of them");
     check_refused(RUN("train", "--resume", run, "--device", "ref"), 2, "the run's is 'cpu'");
     check_refused(RUN("train", "--resume", run, "--keep", "-1"), 2, "--keep is -1");
+    check_refused(RUN("train", "--resume", run, "--separator", ""), 2,
+                  "--separator is '', the run's is '\\n\\n'");
     check_refused(RUN("train", "--out", run, RUN_OPTIONS), 8, "--resume");
     CHECK(!log_says("resumed"));
     /* the same values, however written, contradict nothing; nor does how it is computed and kept */
     result *r = RUN("train", "--resume", run, "--lr", "0.002", "--batch", "4", "--threads", "1",
-                    "--keep", "1", "--save-every", "7", "--sample-every", "5", "--out", run);
+                    "--keep", "1", "--save-every", "7", "--sample-every", "5", "--out", run,
+                    "--separator", "\\n\\x0a");
     CHECK_INT(r->code, 0);
+    /* whose choice is whose */
+    r = RUN("train", "--resume", run, "--batch", "4", "--recipe");
+    CHECK(r->code == 0 && strstr(r->out, "\nlr             0.002        of the run\n"));
+    CHECK(strstr(r->out, "\nbatch          4            you gave it\n"));
+    CHECK(strstr(r->out, "layers         2            of the run\n") == r->out);
+    r = RUN("train", "--resume", run, "--recipe", "--json");
+    CHECK(strstr(r->out, "\"name\":\"batch\",\"value\":4,\"from\":\"run\",\"why\":\"of the run\""));
 }
 
 /* run.json is a file that anyone may have written to. */

@@ -38,6 +38,13 @@ bool pt_mix_is_same(const char *a, const char *b)
     return n > 0 && n == read_mix(b, weight[1]) && pt_weights_are_same(weight[0], weight[1], n);
 }
 
+bool pt_separator_is_same(const char *a, const char *b)
+{
+    pt_separator s[2];
+    if (pt_separator_parse(&s[0], a, NULL) || pt_separator_parse(&s[1], b, NULL)) return false;
+    return s[0].n == s[1].n && memcmp(s[0].bytes, s[1].bytes, (size_t)s[0].n) == 0;
+}
+
 /* One weight for each path. */
 static pt_status parse_mix(pt_corpus_choice *c, pt_error *err)
 {

@@ -35,6 +35,8 @@ void pt_corpus_choice_take(pt_corpus_choice *choice, const pt_command_line *line
 pt_status pt_corpus_choice_check(const pt_corpus_choice *choice, pt_error *err);
 /* Two --mix that draw alike: "7,3" is ".7,.3". */
 bool pt_mix_is_same(const char *a, const char *b);
+/* Two --separator of the same bytes; false when one cannot be read. */
+bool pt_separator_is_same(const char *a, const char *b);
 /* Opens what was named, and says what was left out. Errors: BAD_INPUT without a path, for a bad separator or mix;
  * those of pt_corpus_open. */
 pt_status pt_corpus_choice_open(pt_corpus_choice *choice, pt_error *err);

@@ -97,16 +97,24 @@ pt_status pt_dry_run_text(const pt_model_config *config, uint8_t **out, int64_t 
 /* ---- disk ---- */
 
 typedef struct disk {
-    int64_t each, kept; /* bytes of a checkpoint: weights and AdamW's moments; how many stay */
+    int64_t each,
+        kept;    /* bytes of a checkpoint: weights and AdamW's moments; how many stay at most */
+    bool pruned; /* of more than are kept */
+    bool timed;  /* those by time come on top: all are kept, and how many depends on the machine */
 } disk;
 
-/* model.tinygpt is a second name of the newest. */
+/* By time there is at most one a step. model.tinygpt is a second name of the newest. */
 static disk disk_of(const pt_dry_run *run)
 {
     const pt_train_options *o = &run->desc->options;
-    int64_t saves = o->save_every ? pt_div_up(o->steps, o->save_every) : 1;
-    int64_t most = run->keep ? run->keep + 1 : INT64_MAX;
-    return (disk){4 + 12 * pt_trainer_n_params(run->trainer), pt_min_i64(saves, most)};
+    bool timed = run->save_minutes > 0;
+    int64_t stepped = o->save_every ? pt_div_up(o->steps, o->save_every) : 1;
+    int64_t saves = timed && run->keep ? o->steps : stepped;
+    int64_t most = run->keep && run->keep < INT64_MAX ? run->keep + 1 : INT64_MAX;
+    return (disk){.each = 4 + 12 * pt_trainer_n_params(run->trainer),
+                  .kept = pt_min_i64(saves, most),
+                  .pruned = saves > most,
+                  .timed = timed && !run->keep};
 }
 
 /* ---- for people ---- */
@@ -154,13 +162,17 @@ static void put_memory(sheet *sh, const pt_dry_run *run, const findings *f)
 
 static void put_disk(sheet *sh, const pt_dry_run *run)
 {
-    char name[48], n[32];
+    char name[80], n[32];
     disk d = disk_of(run);
     int64_t all = 0;
     if (!pt_mul_i64(d.each, d.kept, &all)) all = INT64_MAX;
     put_heading(sh, "disk");
     put_size(sh, "a checkpoint", d.each);
-    pt_format(name, sizeof name, "%s kept", pt_grouped(d.kept, n));
+    if (d.pruned)
+        pt_format(name, sizeof name, "the newest %s and the best", pt_grouped(run->keep, n));
+    else
+        pt_format(name, sizeof name, "%s kept%s", pt_grouped(d.kept, n),
+                  d.timed ? ", more by time" : "");
     put_size(sh, name, all);
 }
 
@@ -277,6 +289,7 @@ static void write_disk(pt_json_writer *w, const pt_dry_run *run)
     pt_json_begin_object(w, "disk");
     pt_json_i64(w, "checkpoint_bytes", d.each);
     pt_json_i64(w, "checkpoints", d.kept);
+    pt_json_bool(w, "more_by_time", d.timed);
     pt_json_end_object(w);
 }
 

@@ -11,6 +11,7 @@ typedef struct pt_dry_run {
     bool begun;                /* the run goes on: most of its options cannot be changed */
     int64_t done;              /* steps, of such a one */
     int64_t keep;              /* checkpoints, beside the best; 0: all */
+    double save_minutes;       /* between two savings by time; 0 = off */
     bool json, force_memory;
 } pt_dry_run;
 

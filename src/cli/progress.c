@@ -28,8 +28,9 @@ void pt_progress_end(pt_progress *p) { pt_live_line_keep(&p->line); }
 static void step_line(const pt_progress *p, const pt_step_report *r, double tokens_per_second,
                       char *out, size_t cap)
 {
-    static const char *const arrows[] = {" →", " ↓", " ↑"}, *const words[] = {" flat", " falling",
-                                                                              " rising"};
+    static const char *const arrows[] = {"", " →", " ↓", " ↑"}, *const words[] = {"", " flat",
+                                                                                  " falling",
+                                                                                  " rising"};
     char step[48], loss[48], trend[48], rate[48] = "", left[48] = "", range[48] = "", memory[48];
     char number[32];
     bool t = p->line.terminal;

@@ -13,6 +13,13 @@ static bool given(const pt_train_arguments *a, const char *name)
     return pt_option_is_set(&a->line, name);
 }
 
+static bool of_run(const pt_train_arguments *a, const char *name)
+{
+    for (int i = 0; i < a->line.n_options; i++)
+        if (strcmp(a->options[i].name, name) == 0) return a->options[i].set && a->of_run[i];
+    return false;
+}
+
 /* ---- --depth ---- */
 
 static pt_status check_depth(const pt_train_arguments *a, pt_error *err)
@@ -57,7 +64,8 @@ pt_status pt_apply_depth(pt_train_arguments *a, pt_error *err)
     if (!given(a, "lr")) a->train.lr = d->recipe.lr;
     if (!given(a, "schedule")) a->schedule = "cosine";
     if (!given(a, "warmup")) a->train.warmup = d->warmup;
-    if (!given(a, "min-lr")) a->train.min_lr = d->min_lr;
+    bool falls = strcmp(a->schedule, "constant") != 0;
+    if (falls && !given(a, "min-lr")) a->train.min_lr = d->min_lr;
     a->model.ctx = d->ctx;
     return PT_OK;
 }
@@ -68,7 +76,7 @@ typedef struct recipe_line {
     const char *name;
     char value[PT_DECIMAL_MAX];
     bool number;
-    const char *from; /* "given", "depth", "preset", "default", "follows" */
+    const char *from; /* "given", "run", "depth", "preset", "default", "follows" */
     char why[200];
     bool overridden; /* given, and the recipe says otherwise */
 } recipe_line;
@@ -100,13 +108,15 @@ static void explain(recipe_lines *l, recipe_line *line, const char *depth, const
 {
     const pt_train_arguments *a = l->a;
     bool by_depth = a->depth && depth && !a->previous;
-    line->from = given(a, line->name)  ? "given"
-                 : by_depth            ? "depth"
-                 : preset && !a->depth ? "preset"
-                                       : "default";
+    line->from = of_run(a, line->name)  ? "run"
+                 : given(a, line->name) ? "given"
+                 : by_depth             ? "depth"
+                 : preset && !a->depth  ? "preset"
+                                        : "default";
     line->overridden = given(a, line->name) && by_depth && strcmp(wanted, line->value) != 0;
     if (line->overridden)
         pt_format(line->why, sizeof line->why, "you gave it; the recipe says %s", wanted);
+    else if (of_run(a, line->name)) pt_format(line->why, sizeof line->why, "of the run");
     else if (given(a, line->name)) pt_format(line->why, sizeof line->why, "you gave it");
     else if (by_depth) pt_format(line->why, sizeof line->why, "%s", depth);
     else if (preset && !a->depth)
@@ -201,20 +211,21 @@ static void add_amounts(recipe_lines *l, int64_t n_params)
               tokens / (double)n_params);
 }
 
-/* How often the text is read; standard input is not read for it. */
-static void add_epochs(recipe_lines *l)
+/* How often the text is read; standard input is not read for it. `text`: bytes that are not held out; 0: there is none. */
+static void add_epochs(recipe_lines *l, int64_t text)
 {
     const pt_train_arguments *a = l->a;
-    if (!a->corpus.corpus) return;
+    if (!text) return;
     const pt_train_options *t = &a->train;
-    double text = (double)pt_corpus_tokens(a->corpus.corpus);
-    double epochs = (double)(t->batch * t->accum) * (double)a->model.ctx * (double)t->steps / text;
+    double tokens = (double)(t->batch * t->accum) * (double)a->model.ctx * (double)t->steps;
+    double epochs = tokens / (double)text;
     char value[32], n[32];
     pt_format(value, sizeof value, "%.3g", epochs);
     recipe_line *line = add(l, "epochs", value, true);
     line->from = "follows";
-    pt_format(line->why, sizeof line->why, "times that the %s bytes of text are read%s",
-              pt_grouped(pt_corpus_tokens(a->corpus.corpus), n),
+    bool all = text == pt_corpus_tokens(a->corpus.corpus);
+    pt_format(line->why, sizeof line->why, "times that the %s bytes of text%s are read%s",
+              pt_grouped(text, n), all ? "" : " not held out",
               epochs > MANY_EPOCHS ? ": more than 4 teach little that is new, so take more text or "
                                      "fewer steps (Muennighoff et al. 2023, arXiv:2305.16264)"
                                    : "");
@@ -239,9 +250,12 @@ static void add_rate(recipe_lines *l)
              "down to nothing");
     if (s.kind == PT_SCHEDULE_COSINE) return;
     recipe_line *line = add_fact(l, "decay-steps", (double)s.decay);
-    bool own = given(a, "decay-steps");
-    line->from = own ? "given" : "default";
-    pt_format(line->why, sizeof line->why, "%s", own ? "you gave it" : "a tenth of the steps");
+    bool own = a->train.decay_steps > 0, run = of_run(a, "decay-steps");
+    line->from = !own ? "default" : run ? "run" : "given";
+    pt_format(line->why, sizeof line->why, "%s",
+              !own  ? "a tenth of the steps"
+              : run ? "of the run"
+                    : "you gave it");
     add_word(l, "decay-shape", pt_decay_shape_name(s.shape), NULL, NULL,
              "the best of the shapes in Haegele et al. 2024, arXiv:2405.18392");
 }
@@ -267,12 +281,12 @@ static void add_rest(recipe_lines *l)
     add_word(l, "on-spike", a->on_spike, NULL, NULL, "a spike is told and changes nothing");
 }
 
-static void collect(recipe_lines *l, const pt_train_arguments *a, int64_t n_params)
+static void collect(recipe_lines *l, const pt_train_arguments *a, int64_t n_params, int64_t text)
 {
     *l = (recipe_lines){.a = a};
     add_shape(l, n_params);
     add_amounts(l, n_params);
-    add_epochs(l);
+    add_epochs(l, text);
     add_rate(l);
     add_rest(l);
 }
@@ -308,18 +322,30 @@ static pt_status open_text(pt_train_arguments *a, pt_error *err)
     return paths->n ? pt_corpus_choice_open(&a->corpus, err) : PT_OK;
 }
 
+/* Bytes of the text that are not held out. */
+static pt_status count_trained(const pt_train_arguments *a, int64_t *out, pt_error *err)
+{
+    pt_mixture train, held_out;
+    pt_status s = pt_data_split(&a->corpus.data, pt_train_window(&a->train, &a->model),
+                                a->train.seed, &train, &held_out, err);
+    for (int k = 0; k < train.n && s == PT_OK; k++) *out += train.source[k].n;
+    return s;
+}
+
 pt_status pt_print_recipe(pt_train_arguments *a, pt_error *err)
 {
     pt_params params = {0};
     pt_strbuf text = {0};
+    int64_t trained = 0;
     recipe_lines *l = pt_alloc(sizeof *l);
     pt_status s = l ? PT_OK : pt_fail(err, PT_NO_MEMORY, "no memory for the recipe");
     if (s == PT_OK) s = pt_train_options_check(&a->train, err);
     if (s == PT_OK) s = pt_model_config_check(&a->model, err);
     if (s == PT_OK) s = pt_params_init(&params, &a->model, err);
     if (s == PT_OK) s = open_text(a, err);
+    if (s == PT_OK && a->corpus.corpus) s = count_trained(a, &trained, err);
     if (s == PT_OK) {
-        collect(l, a, params.n_params);
+        collect(l, a, params.n_params, trained);
         if (a->json) write_json(l, &text);
         for (int i = 0; i < l->n && !a->json; i++) {
             pt_strbuf_printf(&text, "%-14s %-*s ", l->line[i].name, VALUE_COLUMNS,
@@ -339,7 +365,7 @@ void pt_say_overrides(const pt_train_arguments *a)
 {
     recipe_lines *l = a->depth && !a->previous ? pt_alloc(sizeof *l) : NULL;
     if (!l) return;
-    collect(l, a, 1);
+    collect(l, a, 1, 0);
     for (int i = 0; i < l->n; i++)
         if (l->line[i].overridden)
             pt_say("--%s %s: %s\n", l->line[i].name, l->line[i].value, l->line[i].why);

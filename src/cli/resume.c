@@ -20,10 +20,11 @@ static bool may(const char *name)
     return false;
 }
 
-/* A file may hold anything: what is no scalar is shown as its JSON, for which *text is room. */
-static const char *shown(const pt_json *value, pt_strbuf *text)
+/* A file may hold anything: what is no scalar is shown as its JSON, for which *text is room. What is not there is the
+ * option's default. */
+static const char *shown(const pt_option *o, const pt_json *value, pt_strbuf *text)
 {
-    if (!value) return "not set";
+    if (!value) return o->kind == PT_OPTION_TEXT && o->fallback ? o->fallback : "not set";
     if (value->type == PT_JSON_BOOL) return value->boolean ? "on" : "off";
     if (value->type == PT_JSON_NUMBER || value->type == PT_JSON_STRING) return value->text;
     pt_json_writer w = pt_json_writer_begin(text, 0);
@@ -35,6 +36,7 @@ static pt_status compare_option(const char *name, const char *given, const char 
 {
     if (strcmp(given, was) == 0) return PT_OK;
     if (strcmp(name, "mix") == 0 && pt_mix_is_same(given, was)) return PT_OK;
+    if (strcmp(name, "separator") == 0 && pt_separator_is_same(given, was)) return PT_OK;
     if (may(name)) return PT_OK;
     return pt_fail(err, PT_BAD_INPUT, "--%s is '%s', the run's is '%s': start a new run", name,
                    given, was);
@@ -52,7 +54,7 @@ static pt_status compare(const pt_train_arguments *a, const pt_json *now, const 
         if (o->kind == PT_OPTION_HEADING || !o->set || !given) continue;
         if (o->kind == PT_OPTION_LIST) continue; /* paths, whose bytes are compared */
         pt_strbuf text[2] = {{0}, {0}};
-        s = compare_option(o->name, shown(given, &text[0]), shown(was, &text[1]), err);
+        s = compare_option(o->name, shown(o, given, &text[0]), shown(o, was, &text[1]), err);
         for (int k = 0; k < 2; k++) pt_strbuf_deinit(&text[k]);
     }
     return s;
@@ -112,6 +114,7 @@ pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
     if (s == PT_OK) s = refuse_choices(a, err);
     if (s == PT_OK) s = pt_train_arguments_record(a, &now, err);
     if (s == PT_OK) s = compare(a, now, pt_json_get(a->previous, "arguments"), err);
+    for (int i = 0; i < a->line.n_options; i++) a->of_run[i] = !a->line.options[i].set;
     return s ? s : pt_options_config(&a->line, a->previous, path, err);
 }
 

@@ -427,6 +427,7 @@ static pt_status check_plan(const train_verb *v, pt_error *err)
                        v->trainer,
                        .begun = v->args.previous != NULL,
                        .keep = v->args.keep,
+                       .save_minutes = v->args.save_minutes,
                        .json = v->args.json,
                        .force_memory = v->args.force_memory};
     pt_status s = PT_OK;

@@ -35,8 +35,9 @@ typedef struct pt_train_arguments {
 
     pt_option options[PT_TRAIN_MAX_OPTIONS];
     pt_command_line line;
-    const pt_json *previous; /* run.json of the run that goes on; NULL: it begins */
-    pt_arena arena;          /* of that, and of the config file */
+    bool of_run[PT_TRAIN_MAX_OPTIONS]; /* taken from the run that goes on, nobody gave it now */
+    const pt_json *previous;           /* run.json of the run that goes on; NULL: it begins */
+    pt_arena arena;                    /* of that, and of the config file */
 } pt_train_arguments;
 
 /* The defaults and the table, ready for pt_verb_parse(verb, &arguments->line, …). */

@@ -78,6 +78,9 @@ static pt_status check_schedule(const pt_train_options *o, pt_error *err)
     if (s.kind != PT_SCHEDULE_CONSTANT && s.min_lr > s.lr)
         return pt_fail(err, PT_BAD_INPUT, "--min-lr is %g, it must be at most --lr, %g", s.min_lr,
                        s.lr);
+    if (o->min_lr != 0 && s.kind == PT_SCHEDULE_CONSTANT)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "--min-lr is for --schedule cosine and wsd, and the schedule is constant");
     if (o->decay_steps && !wsd)
         return pt_fail(err, PT_BAD_INPUT,
                        "--decay-steps is for --schedule wsd, and the schedule is %s",

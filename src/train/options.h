@@ -15,7 +15,7 @@ typedef struct pt_train_options {
     int64_t batch; /* windows per micro-batch */
     int64_t accum; /* micro-batches per step */
     int64_t ctx;   /* tokens per window; 0 = the model's */
-    double lr, min_lr;
+    double lr, min_lr; /* min_lr: of cosine and wsd, else 0 */
     int64_t warmup;
     pt_schedule_kind schedule;
     int64_t decay_steps; /* of the schedule wsd; 0 = a tenth of the steps */

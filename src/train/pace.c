@@ -58,6 +58,7 @@ pt_pace_left pt_pace_rest(const pt_pace *pace, int64_t steps_left)
 pt_pace_trend pt_pace_direction(const pt_pace *pace)
 {
     double difference = pace->fast - pace->slow, least = 0.3 * pace->noise;
+    if (pace->n_steps < PT_PACE_TREND_LEAST) return PT_TREND_UNKNOWN;
     if (pt_fabs(difference) <= least) return PT_TREND_FLAT;
     return difference < 0 ? PT_TREND_FALLING : PT_TREND_RISING;
 }

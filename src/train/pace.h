@@ -33,8 +33,16 @@ void pt_pace_begin(pt_pace *pace, double now);
 void pt_pace_step(pt_pace *pace, double now, double seconds, double loss);
 pt_pace_left pt_pace_rest(const pt_pace *pace, int64_t steps_left);
 
-typedef enum pt_pace_trend { PT_TREND_FLAT, PT_TREND_FALLING, PT_TREND_RISING } pt_pace_trend;
-/* FLAT when the two averages differ by less than 0.3 of the noise. */
+#define PT_PACE_TREND_LEAST \
+    40 /* steps: up to 20 the two averages are one, whatever the loss does */
+
+typedef enum pt_pace_trend {
+    PT_TREND_UNKNOWN,
+    PT_TREND_FLAT,
+    PT_TREND_FALLING,
+    PT_TREND_RISING
+} pt_pace_trend;
+/* UNKNOWN before PT_PACE_TREND_LEAST steps were seen; FLAT when the two averages differ by less than 0.3 of the noise. */
 pt_pace_trend pt_pace_direction(const pt_pace *pace);
 
 #endif

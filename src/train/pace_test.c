@@ -85,4 +85,16 @@ TEST(trends)
     CHECK_CLOSE(p.fast, before, 0);
 }
 
+/* From the first step on, as at the start of a run and where it goes on. */
+TEST(a_trend_is_told_when_there_is_enough_to_tell)
+{
+    pt_pace p;
+    pt_pace_begin(&p, 0);
+    for (int i = 1; i < 200; i++) {
+        pt_pace_step(&p, i, 1, 5.5 - 0.01 * i + 0.1 * noise(i));
+        bool known = i >= PT_PACE_TREND_LEAST;
+        CHECK_INT(pt_pace_direction(&p), known ? PT_TREND_FALLING : PT_TREND_UNKNOWN);
+    }
+}
+
 PT_TEST_MAIN

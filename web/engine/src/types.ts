@@ -28,6 +28,7 @@ export interface RunSettings extends ModelSettings {
     /** Micro-batches per step. */
     accum?: number;
     lr?: number;
+    /** Of cosine and wsd: the rate of the last step. With constant it is refused. */
     minLr?: number;
     warmup?: number;
     schedule?: 'constant' | 'cosine' | 'wsd';
