@@ -128,6 +128,7 @@ export class Draft {
     /** Something is different: it is checked once it has been left alone for a moment. */
     changed(): void {
         this.checking = true;
+        this.turn++; // a check that is under way is of what it was before
         clearTimeout(this.timer);
         this.timer = setTimeout(() => void this.check(), SETTLE_MS);
     }
