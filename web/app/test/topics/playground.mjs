@@ -32,6 +32,22 @@ export default async function playground(driver) {
         await page.locator('#problems:has-text("Paste a text")').waitFor();
     });
 
+    await driver.test('on a small screen the start is in reach, and so is why not', async () => {
+        await visit.go('Set up');
+        await page.setViewportSize({ width: 360, height: 740 });
+        const start = page.getByRole('button', { name: 'Start training' });
+        const inSight = (locator) => locator.evaluate((e) => (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(e.getBoundingClientRect()));
+        await page.evaluate(() => scrollTo(0, 0));
+        assert.ok(await inSight(start));
+        await visit.press('Why it cannot run yet');
+        await page.waitForTimeout(100);
+        assert.ok(await inSight(page.locator('#problems')));
+        await page.getByRole('link', { name: 'Licences' }).focus();
+        const [link, bar] = [await page.getByRole('link', { name: 'Licences' }).boundingBox(), await page.locator('.go').boundingBox()];
+        assert.ok(link.y + link.height <= bar.y, 'the bar hides the end of the page');
+        await page.setViewportSize({ width: 1280, height: 900 });
+    });
+
     await driver.test('views without a model lead to one', async () => {
         for (const [name, id] of [['Train', 'train'], ['Sample', 'sample'], ['Machine', 'machine']]) {
             await visit.go(name);
