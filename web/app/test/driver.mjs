@@ -61,7 +61,7 @@ export class Driver {
                 return;
             }
             this.failed++;
-            console.log(`failed: ${name}\n${error.stack}`);
+            console.log(`failed: ${name}\n${error.stack.replace(/(.{300}).*/g, '$1…')}`);
             const page = this.visits.at(-1)?.page;
             if (this.shots && page && !page.isClosed()) await page.screenshot({ path: `${this.shots}/failed-${this.failed}.png`, fullPage: true }).catch(() => undefined);
         } finally {

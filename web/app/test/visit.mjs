@@ -112,10 +112,11 @@ export class Visit {
         assert.ok(wide <= 0, `the page is ${wide} px too wide`);
     }
 
-    /** Usable at 360 and 1280 px, light and dark, and on a screen of 320 px; with pictures, and at 768 px, where a folder for them was named. */
-    async look(name) {
-        const widths = this.shots ? [360, 768, 1280] : [360, 1280];
-        for (const [scheme, width] of [['light', 320], ...['light', 'dark'].flatMap((scheme) => widths.map((width) => [scheme, width]))]) {
+    /** Usable as it is, on a small screen and a large one, light and dark. Where pictures are wanted, or `every`: at all widths that
+     * matter, in both. */
+    async look(name, every = this.shots !== undefined) {
+        const all = ['light', 'dark'].flatMap((scheme) => [360, 768, 1280].map((width) => [scheme, width]));
+        for (const [scheme, width] of every ? [['light', 320], ...all] : [all[0], all[5]]) {
             await this.page.emulateMedia({ colorScheme: scheme });
             await this.page.setViewportSize({ width, height: 900 });
             await this.page.waitForTimeout(this.shots ? 250 : 30);

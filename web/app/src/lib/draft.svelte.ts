@@ -45,7 +45,7 @@ export class Draft {
             const all = await listPresets();
             this.presets = all.filter(({ name }) => presetNames.includes(name));
             this.choose(this.presets[0]!.name);
-            await this.use('built-in');
+            await this.use(this.kind); // a visitor may have been quicker
             void this.estimate();
         } catch (error) {
             this.checking = false;

@@ -55,7 +55,7 @@ export default async function keyboard(driver) {
     await driver.test('every view: axe, 320 px, three widths, light and dark', async () => {
         for (const name of VIEWS) {
             await go(name);
-            await visit.look(`full-${name.toLowerCase().replace(' ', '-')}`);
+            await visit.look(`full-${name.toLowerCase().replace(' ', '-')}`, true);
         }
     });
 
