@@ -173,8 +173,9 @@ run-test: all test-programs # a make of its own: setup may have brought clang
 	@tools/get-corpus $(CORPUS)
 	@$(if $(HAVE_CLANG),$(MAKE) --no-print-directory wasm-check web-engine $(WASM_TESTED) $(WEB_TESTED))
 	@MAKE='$(MAKE)' BUILD=$(BUILD) POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) \
-	    WEB_ENGINE=$(WEB_ENGINE) WEB=$(WEB) tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
-	    $(if $(HAVE_CLANG),tools/wasm-test $(if $(WEB_TESTED),tools/web-test))
+	    WEB_ENGINE=$(WEB_ENGINE) WEB=$(if $(WEB_TESTED),$(WEB)) TEST_TIMEOUT=$${TEST_TIMEOUT:-900} \
+	    tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
+	    $(if $(HAVE_CLANG),tools/wasm-test tools/web-test)
 
 .PHONY: fault
 fault: ## break a run at every call and kill it 50 times, for minutes

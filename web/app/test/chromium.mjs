@@ -13,9 +13,16 @@ function canRun(path) {
     }
 }
 
-/** Its path; undefined where there is none. */
+/** Where a command is; undefined where it is not. */
+function find(name) {
+    if (name.includes('/')) return canRun(name) ? name : undefined;
+    return (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)).find(canRun);
+}
+
+/** Its path; undefined where there is none. What CHROMIUM names must be there. */
 export function findChromium() {
-    if (process.env.CHROMIUM) return process.env.CHROMIUM;
-    const folders = (process.env.PATH ?? '').split(delimiter);
-    return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(canRun);
+    const { CHROMIUM: named } = process.env;
+    const path = (named ? [named] : NAMES).map(find).find(Boolean);
+    if (named && !path) throw new Error(`CHROMIUM names ${named}, which is no program here: name another, or leave it out`);
+    return path;
 }

@@ -38,7 +38,13 @@ function units() {
 }
 
 async function topics(names) {
-    const browser = findChromium();
+    let browser;
+    try {
+        browser = findChromium();
+    } catch (error) {
+        console.log(`web.mjs: ${error.message}`);
+        return { passed: 0, failed: 1, skipped: 0 };
+    }
     if (!browser) {
         console.log('skip: the playground in a browser: there is no Chromium here; CHROMIUM can name one, or install it (Debian: apt-get install chromium)');
         return { passed: 0, failed: 0, skipped: names.length };
