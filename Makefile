@@ -447,9 +447,10 @@ web-engine: $(WEB_ENGINE)/dist/.ready $(WASM_PACKS) $(WASM_SHIPPED:%=$(WEB_ENGIN
 wasm-test: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## test it against the native program
 	@tools/get-corpus $(CORPUS)
 	@POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) WEB_ENGINE=$(WEB_ENGINE) tools/wasm-test
-bench-wasm: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## measure it beside the native program
+bench-wasm: web-engine $(WASM_TESTED) $(BUILD)/posttrain ## measure it beside the native program, in Node and Chromium
 	@tools/get-corpus $(CORPUS)
-	@$(WEB_NODE) bench/wasm.mjs $(WEB_ENGINE) $(BUILD)/posttrain $(CORPUS)
+	@rm -rf $(WEB_ENGINE)/test && cp -R web/engine/test $(WEB_ENGINE)/test
+	@CORPUS=$(CORPUS) $(WEB_NODE) bench/wasm.mjs $(WEB_ENGINE) $(BUILD)/posttrain $(CORPUS)
 
 # The playground, a static site in $(WEB). Its package names the engine's folder, so BUILD must be what it is by default.
 WEB := $(BUILD)/web

@@ -1,7 +1,7 @@
 /* Measures the engine's modules beside the native program, in turns: products and training steps.
- * Usage: node bench/wasm.mjs PACKAGE_FOLDER PROGRAM CORPUS [--seconds S] [--presets LIST] [--threads N] [--rounds N] [--json FILE]
+ * Usage: node bench/wasm.mjs PACKAGE_FOLDER PROGRAM CORPUS [--seconds S] [--presets LIST] [--threads N] [--rounds N] [--only TEXT] [--json FILE]
  *
- * A figure is the best and the median of single calls or steps. Native rows and the peak come from `posttrain bench`, run in the
+ * --only: rows whose name contains the text. A figure is the best and the median of single calls or steps. Native rows and the peak come from `posttrain bench`, run in the
  * same round as the modules, so that both meet the same load. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,13 @@ const { values: options, positionals } = parseArgs({
         presets: { type: 'string', default: 'small,medium,reference,large,xl' },
         threads: { type: 'string', default: String(availableParallelism()) },
         rounds: { type: 'string', default: '2' },
+        only: { type: 'string', default: '' },
         json: { type: 'string' },
     },
 });
 const [folder, program, corpusPath] = positionals;
 const { createEngine } = await import(resolve(folder, 'dist/index.js'));
+const { chromium, resultsOf } = await import(resolve(folder, 'test/chromium.ts'));
 const corpus = new Uint8Array(readFileSync(corpusPath));
 const threads = Number(options.threads);
 const seconds = Number(options.seconds);
@@ -34,7 +36,8 @@ const kinds = [
     { name: 'relaxed, 1 thread', module: 'wasm32-relaxed', threads: 1 },
     { name: `relaxed, ${threads} threads`, module: 'wasm32-relaxed', threads },
     { name: `relaxed, ${threads} threads, 64 bit`, module: 'wasm64-relaxed', threads },
-];
+    ...(chromium ? [{ name: `relaxed, ${threads} threads, Chromium`, module: 'wasm32-relaxed', threads, page: true }] : []),
+].filter(({ name }) => name.includes(options.only));
 
 const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 
@@ -47,7 +50,9 @@ function native(...args) {
     return JSON.parse(text);
 }
 
-async function steps(kind, preset) {
+/** Of one engine: seconds of steps of a preset, or GFLOP/s of products. These two also run in a page, so they name no variable
+ * of this file. */
+async function steps(createEngine, corpus, kind, preset, seconds) {
     const engine = await createEngine({ module: kind.module, threads: kind.threads });
     const times = [];
     let warm = 0;
@@ -57,19 +62,42 @@ async function steps(kind, preset) {
         onEvent: (event) => event.type === 'step' && ++warm > 3 && times.push(event.seconds),
     });
     const begun = performance.now();
-    while ((performance.now() - begun) / 1000 < seconds || times.length < 3)
-        await new Promise((go) => setTimeout(go, 50));
+    while ((performance.now() - begun) / 1000 < seconds || times.length < 3) await new Promise((go) => setTimeout(go, 50));
     await run.pause();
     await engine.close();
     return times;
 }
 
-async function products(kind) {
+async function products(createEngine, kind, sizes, seconds) {
     const engine = await createEngine({ module: kind.module, threads: kind.threads });
     const rates = [];
-    for (const size of SIZES) rates.push((await engine.probe((seconds * 1000) / SIZES.length, size)).gflops);
+    for (const size of sizes) rates.push((await engine.probe((seconds * 1000) / sizes.length, size)).gflops);
     await engine.close();
     return rates;
+}
+
+/** One of the two in Chromium. */
+async function inPage(what) {
+    const script = `
+        import { createEngine } from './dist/index.js';
+        const corpus = new Uint8Array(await (await fetch('./corpus')).arrayBuffer());
+        ${steps}
+        ${products}
+        await fetch('./result', { method: 'POST', body: JSON.stringify(await ${what}) });`;
+    const over = [];
+    const results = await resultsOf({ after: (end) => over.push(end) }, script, 1, 600);
+    for (const end of over) end();
+    return results[0];
+}
+
+function stepsOf(kind, preset) {
+    if (!kind.page) return steps(createEngine, corpus, kind, preset, seconds);
+    return inPage(`steps(createEngine, corpus, ${JSON.stringify(kind)}, '${preset}', ${seconds})`);
+}
+
+function productsOf(kind) {
+    if (!kind.page) return products(createEngine, kind, SIZES, seconds);
+    return inPage(`products(createEngine, ${JSON.stringify(kind)}, ${JSON.stringify(SIZES)}, ${seconds})`);
 }
 
 const SIZES = [128, 256, 384, 768];
@@ -86,7 +114,7 @@ const results = {
 
 for (let round = 0; round < rounds; round++) {
     for (const kind of kinds) {
-        const rates = await products(kind);
+        const rates = await productsOf(kind);
         results.products[kind.name] = (results.products[kind.name] ?? rates).map((rate, i) => Math.max(rate, rates[i]));
     }
     for (const preset of options.presets.split(',')) {
@@ -97,7 +125,7 @@ for (let round = 0; round < rounds; round++) {
         of.native.push(...row.seconds.samples);
         for (const kind of kinds) {
             if (kind.module === 'scalar' && row.params > 1e6) continue;
-            (of.rows[kind.name] ??= []).push(...(await steps(kind, preset)));
+            (of.rows[kind.name] ??= []).push(...(await stepsOf(kind, preset)));
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include "io/checkpoint.h"
 #include "program.h"
+#include "train/run_folder.h"
 
 static pt_error err;
 
@@ -47,6 +48,16 @@ static int64_t weights_hash(const char *path)
     return (int64_t)hash;
 }
 
+static void wait_for_words(const char *words)
+{
+    char log[8192] = "";
+    for (int i = 0; i < 4000 && !strstr(log, words); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        read_whole(in_run("log.jsonl"), log, sizeof log);
+    }
+    CHECK(strstr(log, words) != NULL);
+}
+
 TEST(a_constant_run_is_extended_and_is_the_longer_run)
 {
     make_run("constant");
@@ -69,6 +80,36 @@ TEST(a_constant_run_is_extended_and_is_the_longer_run)
     CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("whole/model.tinygpt")));
 }
 
+/* Before its decay begins nobody can tell where a wsd run was to end. */
+TEST(a_wsd_run_is_extended_until_its_decay_begins)
+{
+    fresh_folder();
+    const char *run = kept("run"), *whole = kept("whole");
+    const char *const begin[] = {"train",        RUN_OPTIONS, "--steps", "1000000",
+                                 "--schedule",   "wsd",       "--out",   run,
+                                 "--save-every", "5",         "--quiet", NULL};
+    pid_t pid = start(begin);
+    for (int i = 0; i < 4000 && !pt_fs_exists(in_folder("run/checkpoints/step-00000005")); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    kill(pid, SIGTERM);
+    CHECK_INT(wait_for(pid)->code, 143);
+    int64_t done = 0;
+    CHECK_OK(pt_run_folder_newest(run, &done, &err), err);
+    char shorter[24], longer[24];
+    snprintf(shorter, sizeof shorter, "%d", (int)(done + done / 8) + 5); /* a tenth is the decay */
+    snprintf(longer, sizeof longer, "%d", (int)done + 1000);
+    result *r = RUN("train", "--resume", run, "--steps", shorter, "--quiet");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK_INT(RUN("train", RUN_OPTIONS, "--steps", shorter, "--schedule", "wsd", "--out", whole,
+                  "--quiet")
+                  ->code,
+              0);
+    CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("whole/model.tinygpt")));
+    check_refused(RUN("train", "--resume", run, "--steps", longer), 2,
+                  "under --schedule wsd that changes the rate of every step after step ");
+}
+
 /* From another working folder the path that was recorded means nothing. */
 TEST(a_text_that_is_not_here_is_said_and_may_be_given)
 {
@@ -86,7 +127,8 @@ TEST(a_text_that_is_not_here_is_said_and_may_be_given)
               0);
     CHECK(chdir(home) == 0);
     result *r = RUN("train", "--resume", kept("run"), "--steps", "3");
-    check_refused(r, 7, "the run's text text.txt is not here: go on in the folder where the run");
+    check_refused(r, 7, "the run's text text.txt is not here: go on in /");
+    CHECK(strstr(r->error, test_root) && strstr(r->error, ", where it was named, or"));
     CHECK(strstr(r->error, "--corpus"));
     CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "3", "--corpus", text)->code, 0);
     CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "4")->code, 0); /* it is known now */
@@ -139,6 +181,32 @@ TEST(saving_by_time_changes_no_bit)
                   "--save-minutes is -1, it must be 0 (off)");
 }
 
+/* A save that takes longer than the time between two is followed by steps all the same. */
+TEST(saving_all_the_time_stops_no_run)
+{
+    fresh_folder();
+    result *r = RUN("train", "--corpus", text_file(), "--preset", "tiny", "--batch", "4", "--steps",
+                    "12", "--save-minutes", "1e-9", "--out", kept("run"));
+    CHECK_INT(r->code, 0);
+    int saves = 0;
+    for (const char *at = r->error; (at = strstr(at, "  saved\n")); at++) saves++;
+    CHECK(saves > 2 && saves <= 12);
+}
+
+TEST(a_run_folder_that_is_moved_is_not_made_anew)
+{
+    fresh_folder();
+    pid_t pid = start((const char *const[]){"train", RUN_OPTIONS, "--steps", "100000", "--out",
+                                            kept("run"), NULL});
+    wait_for_words("\"type\":\"save\",\"step\":5");
+    CHECK(rename(kept("run"), kept("moved")) == 0);
+    result *r = wait_for(pid);
+    CHECK(r->code == 7 || r->code == 4); /* before a save, or in the midst of one */
+    CHECK(!pt_fs_exists(kept("run")));
+    r = RUN("train", "--resume", kept("moved"), "--steps", "100000", "--dry-run");
+    CHECK_INT(r->code, 0);
+}
+
 TEST(what_contradicts_the_run_is_refused_with_both_values)
 {
     make_run("cosine");
@@ -185,7 +253,8 @@ TEST(options_of_a_run_that_are_no_scalars_are_shown_as_json)
     static const char odd[] = "{\"format\":\"posttrain-run\",\"version\":1,\"arguments\":"
                               "{\"schedule\":null,\"steps\":null}}";
     put(in_run("run.json"), odd, sizeof odd - 1);
-    check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2, "the run's is null");
+    check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2,
+                  "'schedule' is not a value that --schedule");
 }
 
 /* Writes `to` over the first `from` in a file of the run. */
@@ -530,6 +599,40 @@ TEST(a_model_that_cannot_be_used_is_not_written_over)
     CHECK_INT(pt_fs_size(in_run("model.tinygpt")), 4);
 }
 
+/* It is all that is left of what was learned behind the newest checkpoint. */
+TEST(a_model_that_no_checkpoint_holds_is_kept)
+{
+    static char bytes[1 << 20];
+    make_run("constant");
+    size_t n = read_whole(in_run("model.tinygpt"), bytes, sizeof bytes);
+    for (int newer = 0; newer < 2; newer++) {
+        const char *aside = in_run(newer ? "model.refused-2.tinygpt" : "model.refused-1.tinygpt");
+        CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010"), &err), err);
+        CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+        bytes[4] = newer ? 3 : bytes[4];
+        put(in_run("model.tinygpt"), bytes, n);
+        result *r = RUN("train", "--resume", kept("run"), "--quiet");
+        CHECK_INT(r->code, 0);
+        if (!newer) CHECK(strstr(r->error, "it is kept as model.refused-1.tinygpt\n"));
+        else CHECK(strstr(r->error, "it is kept as model.refused-2.tinygpt\n"));
+        pt_file_view view;
+        CHECK_OK(pt_file_view_open(&view, aside, &err), err);
+        CHECK(view.size == (int64_t)n && memcmp(view.data, bytes, n) == 0);
+        pt_file_view_close(&view);
+        CHECK(weights_hash(in_run("model.tinygpt")) ==
+              weights_hash(aside)); /* the run is the same */
+    }
+    /* what a checkpoint holds needs no other name, be it of a newer version */
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010"), &err), err);
+    CHECK_OK(pt_fs_make_folder(in_run("checkpoints/step-00000010"), &err), err);
+    put(in_run("checkpoints/step-00000010/model.tinygpt"), bytes, n);
+    CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+    put(in_run("model.tinygpt"), bytes, n);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet", "--steps", "9")->code, 0);
+    CHECK(!strstr(program_result.error, "kept as"));
+    CHECK(!pt_fs_exists(in_run("model.refused-3.tinygpt")));
+}
+
 TEST(whole_models_without_manifests_are_checkpoints_again)
 {
     make_run("constant");
@@ -562,16 +665,6 @@ TEST(another_instruction_set_is_said_aloud)
     r = RUN("train", "--resume", kept("slow"), "--steps", "6");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "cpu (base,") && !strstr(r->error, "not bit for bit"));
-}
-
-static void wait_for_words(const char *words)
-{
-    char log[8192] = "";
-    for (int i = 0; i < 4000 && !strstr(log, words); i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        read_whole(in_run("log.jsonl"), log, sizeof log);
-    }
-    CHECK(strstr(log, words) != NULL);
 }
 
 /* A step of 100000 micro-batches takes minutes: the first signal does not wait for it. */

@@ -61,7 +61,13 @@ TEST(report_writes_where_it_is_told)
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->out, "page.html\n") != NULL);
     CHECK(pt_fs_size(in_folder("page.html")) > 5000);
+    check_refused(RUN("report", first, "--out", in_folder("page.html")), 8,
+                  "page.html exists already: give --force");
+    CHECK_INT(RUN("report", first, "--out", in_folder("page.html"), "--force")->code, 0);
     CHECK_INT(RUN("report", second)->code, 0);
+    char own[600];
+    snprintf(own, sizeof own, "%s/report.html", second);
+    CHECK_INT(RUN("report", second, "--out", own)->code, 0);
     check_refused(RUN("report"), 2, "which run?");
     check_refused(RUN("report", in_folder("data")), 7, "holds no run");
     check_refused(RUN("report", first, "--out", in_folder("no/such/page.html")), 7, "page.html");

@@ -141,11 +141,16 @@ void pt_model_file_close(pt_model_file *file)
     *file = (pt_model_file){0};
 }
 
+pt_status pt_check_output(const char *path, bool force, pt_error *err)
+{
+    if (force || !pt_fs_exists(path)) return PT_OK;
+    return pt_fail(err, PT_EXISTS, "%s exists already: give --force to replace it", path);
+}
+
 pt_status pt_open_output(struct pt_atomic_file **out, const char *path, bool force, pt_error *err)
 {
-    if (!force && pt_fs_exists(path))
-        return pt_fail(err, PT_EXISTS, "%s exists already: give --force to replace it", path);
-    return pt_atomic_file_open(out, path, force, err);
+    pt_status s = pt_check_output(path, force, err);
+    return s ? s : pt_atomic_file_open(out, path, force, err);
 }
 
 pt_status pt_need_model(const pt_command_line *line, pt_error *err)

@@ -85,6 +85,8 @@ typedef struct pt_model_file {
 pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err);
 void pt_model_file_close(pt_model_file *file);
 
+/* That a file may be written: EXISTS, naming --force, when it is there and force isn't given. */
+pt_status pt_check_output(const char *path, bool force, pt_error *err);
 /* Begins a file that a verb writes; an existing one is refused, naming --force. */
 struct pt_atomic_file;
 pt_status pt_open_output(struct pt_atomic_file **out, const char *path, bool force, pt_error *err);

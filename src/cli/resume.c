@@ -30,16 +30,10 @@ static const char *shown(const pt_json *value, pt_strbuf *text)
     return text->failed ? "?" : text->data;
 }
 
-static pt_status compare_option(const char *name, const char *given, const char *was,
-                                const char *schedule, pt_error *err)
+static pt_status compare_option(const char *name, const char *given, const char *was, pt_error *err)
 {
     if (strcmp(given, was) == 0) return PT_OK;
     if (strcmp(name, "mix") == 0 && pt_mix_is_same(given, was)) return PT_OK;
-    if (strcmp(name, "steps") == 0 && strcmp(schedule, "constant") != 0)
-        return pt_fail(err, PT_BAD_INPUT,
-                       "--steps is %s, the run's is %s: under --schedule %s that would change "
-                       "the rate of every step; start a new run",
-                       given, was, schedule);
     if (may(name)) return PT_OK;
     return pt_fail(err, PT_BAD_INPUT, "--%s is '%s', the run's is '%s': start a new run", name,
                    given, was);
@@ -49,7 +43,6 @@ static pt_status compare_option(const char *name, const char *given, const char 
 static pt_status compare(const pt_train_arguments *a, const pt_json *now, const pt_json *run,
                          pt_error *err)
 {
-    const char *schedule = pt_json_get_string(run, "schedule");
     pt_status s = PT_OK;
     for (int i = 0; i < a->line.n_options && s == PT_OK; i++) {
         const pt_option *o = &a->line.options[i];
@@ -58,8 +51,7 @@ static pt_status compare(const pt_train_arguments *a, const pt_json *now, const 
         if (o->kind == PT_OPTION_HEADING || !o->set || !given) continue;
         if (o->kind == PT_OPTION_LIST) continue; /* paths, whose bytes are compared */
         pt_strbuf text[2] = {{0}, {0}};
-        s = compare_option(o->name, shown(given, &text[0]), shown(was, &text[1]),
-                           schedule ? schedule : "?", err);
+        s = compare_option(o->name, shown(given, &text[0]), shown(was, &text[1]), err);
         for (int k = 0; k < 2; k++) pt_strbuf_deinit(&text[k]);
     }
     return s;
@@ -170,10 +162,11 @@ pt_status pt_resume_check_paths(const pt_train_arguments *a, pt_error *err)
         if (strcmp(path, "-") == 0 && pt_stdin_is_terminal())
             return pt_fail(err, PT_BAD_INPUT, "the run read its text from standard input: " AGAIN);
         if (strcmp(path, "-") == 0 || pt_fs_exists(path)) continue;
+        const char *from = pt_json_get_string(pt_json_get(a->previous, "corpus"), "folder");
         return pt_fail(err, PT_NOT_FOUND,
-                       "the run's text %s is not here: go on in the folder where the run began, or "
-                       "say with --corpus where it is",
-                       path);
+                       "the run's text %s is not here: go on in %s, where it was named, or say "
+                       "with --corpus where it is",
+                       path, from ? from : "the folder");
     }
     return PT_OK;
 }
@@ -198,11 +191,28 @@ pt_status pt_resume_check_corpus(const pt_train_arguments *a, pt_error *err)
                    name, have, want ? want : "missing");
 }
 
+/* A run may end elsewhere as long as that changes the rate of no step that is done. */
+static pt_status check_rates(const pt_train_arguments *a, int64_t was, int64_t done, pt_error *err)
+{
+    pt_train_options before = a->train;
+    before.steps = was;
+    pt_schedule old = pt_train_options_schedule(&before);
+    pt_schedule now = pt_train_options_schedule(&a->train);
+    int64_t same = pt_schedule_same_until(&old, &now);
+    if (done <= same) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT,
+                   "--steps is %lld, the run's is %lld: under --schedule %s that changes the rate "
+                   "of every step after step %lld, and step %lld is done; start a new run",
+                   (long long)now.steps, (long long)was, a->schedule, (long long)same,
+                   (long long)done);
+}
+
 pt_status pt_resume_check_steps(const pt_train_arguments *a, int64_t done, pt_error *err)
 {
     const pt_json *arguments = pt_json_get(a->previous, "arguments");
     int64_t was = 0, steps = a->train.steps;
-    if (!pt_json_get_i64(arguments, "steps", &was) || steps >= was || steps >= done) return PT_OK;
+    if (!pt_json_get_i64(arguments, "steps", &was) || steps == was) return PT_OK;
+    if (steps > was || steps >= done) return check_rates(a, was, done, err);
     return pt_fail(err, PT_BAD_INPUT,
                    "--steps is %lld, and the run is at step %lld already: give that or more",
                    (long long)steps, (long long)done);

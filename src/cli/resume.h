@@ -14,7 +14,7 @@ pt_status pt_resume_arguments(pt_train_arguments *arguments, pt_error *err);
 pt_status pt_resume_check_paths(const pt_train_arguments *arguments, pt_error *err);
 /* That the open corpus is what the run learns from. BAD_INPUT naming the path, and both sizes or checksums. */
 pt_status pt_resume_check_corpus(const pt_train_arguments *arguments, pt_error *err);
-/* That --steps does not end the run before the step that it has `done`. */
+/* That --steps does not end the run before the step that it has `done`, nor changes the rate of a step up to that. */
 pt_status pt_resume_check_steps(const pt_train_arguments *arguments, int64_t done, pt_error *err);
 
 #endif

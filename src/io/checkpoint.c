@@ -8,7 +8,7 @@
  *      truth is refused, with the reason, and the one before it is used. A sweep gives a folder that holds a whole
  *      model of its step, and no manifest, one.
  *  I3. RUN/model.tinygpt changes only after the manifest exists, and in one step: it is always the model of a
- *      complete checkpoint.
+ *      complete checkpoint. When a run goes on from an older one, a model that only it holds gets another name.
  *  I4. Until then no file of another checkpoint is touched. A step that is saved again gets a second model file
  *      and then a manifest that names it, so the first one stays good until the second one is.
  *  I5. Checkpoints are deleted only after the newest one was read back and its checksums hold, the manifest
@@ -44,12 +44,18 @@ typedef struct manifest {
 
 /* ---- names ---- */
 
+static void step_name(char out[40], int64_t step)
+{
+    pt_format(out, 40, "step-%08lld", (long long)step);
+}
+
 static pt_status step_folder(char out[PT_FS_PATH_MAX], const char *run_folder, int64_t step,
                              pt_error *err)
 {
-    char name[64];
-    pt_format(name, sizeof name, "checkpoints/step-%08lld", (long long)step);
-    return pt_fs_path(out, run_folder, name, err);
+    char name[40], path[64];
+    step_name(name, step);
+    pt_format(path, sizeof path, "checkpoints/%s", name);
+    return pt_fs_path(out, run_folder, path, err);
 }
 
 static bool has_manifest(const char *folder)
@@ -64,16 +70,18 @@ static pt_status fail_link(const char *path, pt_error *err)
     return pt_fail(err, PT_BAD_INPUT, "%s is a link: put the folder itself there", path);
 }
 
-/* The step of "step-00000500", -1 for any other name. */
+/* The step of "step-00000500", -1 for any other name, as of a folder that only looks like one of ours. */
 static int64_t step_of(const char *name)
 {
     int64_t step = 0;
-    if (!pt_str_starts(name, "step-") || strlen(name) < 13 || strlen(name) > 23) return -1;
+    char ours[40];
+    if (!pt_str_starts(name, "step-") || strlen(name) > 23) return -1;
     for (const char *p = name + 5; *p; p++) {
         if (*p < '0' || *p > '9') return -1;
         step = step * 10 + (*p - '0');
     }
-    return step;
+    step_name(ours, step);
+    return strcmp(name, ours) == 0 ? step : -1;
 }
 
 /* ---- the manifest ---- */
@@ -424,6 +432,67 @@ pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error
         if (!pt_fs_exists(aside)) return pt_fs_rename(folder, aside, err);
     }
     return s ? s : pt_fail(err, PT_IO, "no name left to set %s aside", folder);
+}
+
+typedef struct holders {
+    const char *checkpoints;
+    file_sum model;
+    bool found;
+} holders;
+
+/* Any folder will do, also one that was set aside. */
+static void look_in(void *ctx, const char *name, bool folder)
+{
+    holders *look = ctx;
+    char path[PT_FS_PATH_MAX], file[64];
+    for (int i = 0; folder && i < 2 && !look->found; i++) {
+        file_sum sum = {0};
+        if (strlen(name) + strlen(model_names[i]) + 2 > sizeof file) return;
+        pt_format(file, sizeof file, "%s/%s", name, model_names[i]);
+        if (!pt_fs_join(path, sizeof path, look->checkpoints, file) ||
+            pt_fs_size(path) != look->model.bytes)
+            continue;
+        look->found = pt_fs_stream(path, add_to_sum, &sum, NULL) == PT_OK &&
+                      sum.crc == look->model.crc && sum.bytes == look->model.bytes;
+    }
+}
+
+/* Whether a folder of the run holds the same file. */
+static pt_status is_held(const char *run_folder, const char *model, bool *held, pt_error *err)
+{
+    char folder[PT_FS_PATH_MAX];
+    holders look = {.checkpoints = folder};
+    pt_status s = pt_fs_path(folder, run_folder, "checkpoints", err);
+    if (s == PT_OK) s = pt_fs_stream(model, add_to_sum, &look.model, err);
+    if (s == PT_OK && pt_fs_is_folder(folder)) s = pt_fs_list(folder, look_in, &look, err);
+    *held = look.found;
+    return s;
+}
+
+static bool may_be_written_over(const char *run_folder, int64_t step)
+{
+    pt_checkpoint_file file;
+    pt_status s = pt_checkpoint_open_published(&file, run_folder, NULL);
+    bool older = s == PT_OK && pt_tinygpt_get(file.file)->step <= step;
+    if (s == PT_OK) pt_checkpoint_close(&file);
+    return s == PT_OK ? older : s != PT_UNSUPPORTED;
+}
+
+pt_status pt_checkpoint_keep_published(const char *run_folder, int64_t step,
+                                       char name[PT_CHECKPOINT_ASIDE], pt_error *err)
+{
+    char model[PT_FS_PATH_MAX], aside[PT_FS_PATH_MAX];
+    bool held = false;
+    *name = 0;
+    pt_status s = pt_fs_path(model, run_folder, "model.tinygpt", err);
+    if (s || !pt_fs_exists(model) || may_be_written_over(run_folder, step)) return s;
+    s = is_held(run_folder, model, &held, err);
+    for (int n = 1; s == PT_OK && !held && n < 1000; n++) {
+        pt_format(name, PT_CHECKPOINT_ASIDE, "model.refused-%d.tinygpt", n);
+        s = pt_fs_path(aside, run_folder, name, err);
+        if (s == PT_OK && !pt_fs_exists(aside)) return pt_fs_rename(model, aside, err);
+    }
+    return s || held ? s : pt_fail(err, PT_IO, "no name left to set %s aside", model);
 }
 
 static pt_status verify_step(const char *run_folder, int64_t step, pt_error *err)

@@ -68,6 +68,12 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t ever
 /* Renames the folder of a checkpoint that was refused to step-N.refused-1 (2, …), so that the step can be saved
  * again and nothing is lost. */
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err);
+#define PT_CHECKPOINT_ASIDE 40
+/* Before the checkpoint of `step` is published: a RUN/model.tinygpt of a later step or of a newer program, whose bytes no
+ * folder of the run holds, is all that there is of it. It becomes RUN/model.refused-1.tinygpt (2, …), and `name` says so;
+ * else `name` is empty. */
+pt_status pt_checkpoint_keep_published(const char *run_folder, int64_t step,
+                                       char name[PT_CHECKPOINT_ASIDE], pt_error *err);
 /* Removes what killed processes left in the run folder: temporary files, and folders that never became
  * checkpoints. Adds their number to *swept. A folder that only lacks its manifest, and holds a whole model of its step,
  * gets one: it is a checkpoint again. A newer program's model stays. BAD_INPUT for a step that is a symbolic link; elsewhere such a one counts for nothing. */

@@ -138,6 +138,22 @@ static pt_status multiple_before(const pt_run_folder *run, int64_t below, int64_
     return s;
 }
 
+/* What cannot be used is noted, so that the one before is tried; OK then. */
+static pt_status pass_over(pt_run_folder *run, int64_t step, const pt_error *why,
+                           pt_run_restored *r, pt_error *err)
+{
+    if (why->status == PT_IO) /* it may be whole: whoever may read it is to decide */
+        return pt_fail(err, PT_IO,
+                       "the checkpoint of step %lld cannot be read (%s): mend that, or move "
+                       "it away to go on from the one before",
+                       (long long)step, why->message);
+    if (why->status == PT_NO_MEMORY || why->status == PT_INTERNAL) {
+        if (err) *err = *why;
+        return why->status;
+    }
+    return note_refused(run, step, why, r, err);
+}
+
 static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t below,
                                 int64_t every, pt_run_restored *r, pt_error *err)
 {
@@ -148,24 +164,15 @@ static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t
         if (s) return s;
         if (step < 0) break;
         pt_error why = {0};
-        s = try_step(run, trainer, step, &why);
-        if (s == PT_OK) {
+        if (try_step(run, trainer, step, &why) == PT_OK) {
             r->step = step;
             recall_best(run, step);
             s = set_aside_after(run, step, below < INT64_MAX, err);
+            if (s == PT_OK) s = pt_checkpoint_keep_published(run->path, step, r->kept, err);
             return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
-        if (s == PT_IO) /* it may be whole: whoever may read it is to decide */
-            return pt_fail(err, s,
-                           "the checkpoint of step %lld cannot be read (%s): mend that, or move "
-                           "it away to go on from the one before",
-                           (long long)step, why.message);
-        if (s == PT_NO_MEMORY || s == PT_INTERNAL) {
-            if (err) *err = why;
-            return s;
-        }
         if (!r->n_refused) first = why;
-        s = note_refused(run, step, &why, r, err);
+        s = pass_over(run, step, &why, r, err);
         if (s) return s;
     }
     pt_error why = {0};

@@ -29,6 +29,21 @@ double pt_schedule_lr(const pt_schedule *s, int64_t step)
     return fall(wsd ? s->shape : PT_DECAY_COSINE, s->lr, s->min_lr, progress);
 }
 
+/* The last step at the highest rate, 0 of none: what comes later depends on where the run ends. */
+static int64_t stable_until(const pt_schedule *s)
+{
+    if (s->kind == PT_SCHEDULE_CONSTANT) return INT64_MAX;
+    return s->kind == PT_SCHEDULE_WSD ? pt_max_i64(s->warmup, s->steps - s->decay) : s->warmup;
+}
+
+int64_t pt_schedule_same_until(const pt_schedule *a, const pt_schedule *b)
+{
+    bool end = a->steps == b->steps && a->min_lr == b->min_lr;
+    bool wsd = a->kind != PT_SCHEDULE_WSD || (a->decay == b->decay && a->shape == b->shape);
+    if (a->kind != b->kind || a->lr != b->lr || a->warmup != b->warmup) return 0;
+    return end && wsd ? INT64_MAX : pt_min_i64(stable_until(a), stable_until(b));
+}
+
 int64_t pt_schedule_default_decay(int64_t steps) { return pt_max_i64(1, steps / 10); }
 
 static bool find(const char *name, const char *const *names, int n, int *out)

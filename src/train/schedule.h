@@ -35,6 +35,9 @@ typedef struct pt_schedule {
  *              shape 1-sqrt: Hägele et al. 2024, arXiv:2405.18392) */
 double pt_schedule_lr(const pt_schedule *schedule, int64_t step);
 
+/* The last step up to which both give every step the same rate; INT64_MAX when no step differs. */
+int64_t pt_schedule_same_until(const pt_schedule *a, const pt_schedule *b);
+
 /* Steps of decay when none are given: a tenth of the run, at least 1. */
 int64_t pt_schedule_default_decay(int64_t steps);
 

@@ -80,4 +80,23 @@ TEST(names)
     CHECK(!pt_decay_shape_from_name("wsd", &shape));
 }
 
+TEST(where_a_run_ends_counts_from_its_decay_on)
+{
+    pt_schedule a = {.kind = PT_SCHEDULE_WSD, .lr = 1, .warmup = 2, .decay = 4, .steps = 10};
+    pt_schedule b = a;
+    CHECK_INT(pt_schedule_same_until(&a, &b), INT64_MAX);
+    b.steps = 20, b.decay = 8;
+    CHECK_INT(pt_schedule_same_until(&a, &b), 6);
+    CHECK(pt_schedule_lr(&a, 6) == pt_schedule_lr(&b, 6));
+    CHECK(pt_schedule_lr(&a, 7) != pt_schedule_lr(&b, 7));
+    b = a, b.min_lr = 0.5;
+    CHECK_INT(pt_schedule_same_until(&a, &b), 6);
+    a.kind = b.kind = PT_SCHEDULE_COSINE;
+    CHECK_INT(pt_schedule_same_until(&a, &b), 2);
+    a.kind = b.kind = PT_SCHEDULE_CONSTANT;
+    CHECK_INT(pt_schedule_same_until(&a, &b), INT64_MAX);
+    b.lr = 2;
+    CHECK_INT(pt_schedule_same_until(&a, &b), 0);
+}
+
 PT_TEST_MAIN

@@ -123,9 +123,11 @@ void pt_trainer_write_spikes(const pt_trainer *t, pt_json_writer *w);
 void pt_trainer_read_spikes(pt_trainer *t, const pt_json *posttrain);
 
 /* The member PT_HEADER_SETTINGS of the header's "posttrain" object, and whether it is ours: BAD_INPUT names the first that
- * differs, with both values. A file from before there were any passes. */
+ * differs, with both values. How many steps the run has, and its decay, may differ while that changes the rate of none up to the
+ * file's `step`. A file from before there were any passes. */
 void pt_trainer_write_settings(const pt_trainer *t, pt_json_writer *w);
-pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrain, pt_error *err);
+pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrain, int64_t step,
+                                    pt_error *err);
 
 /* What is due after `step`: DUE_ flags. */
 int pt_trainer_due_at(const pt_trainer *t, int64_t step);

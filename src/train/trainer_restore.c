@@ -50,7 +50,9 @@ static pt_status check_run(const pt_trainer *t, const pt_tinygpt_info *info, pt_
                        "its step %lld had seen %lld samples, the run's batches make it %lld",
                        (long long)info->step, (long long)next, (long long)want);
     pt_status s = check_shape(t, info, err);
-    return s ? s : pt_trainer_check_settings(t, pt_json_get(info->header, "posttrain"), err);
+    return s ? s
+             : pt_trainer_check_settings(t, pt_json_get(info->header, "posttrain"), info->step,
+                                         err);
 }
 
 /* One {step, train, val}; a missing or null number is NaN. */

@@ -181,13 +181,15 @@ TEST(a_file_of_another_run_is_refused)
     test_run_close(&part.run);
 }
 
-/* Under a constant rate a run may be made longer; under a falling one that would change every step. */
+/* Under a constant rate a run may be made longer, and before the decay of wsd; under a cosine that would change every step. */
 TEST(the_number_of_steps_counts_where_the_rate_falls)
 {
-    for (int falling = 0; falling < 2; falling++) {
+    for (int kind = 0; kind < 4; kind++) {
         outcome part, o;
         pt_trainer_desc desc = small_run();
-        if (falling) desc.options.schedule = PT_SCHEDULE_COSINE;
+        bool wsd = kind >= 2; /* 2: the decay begins after the step that is done; 3: before */
+        if (kind) desc.options.schedule = wsd ? PT_SCHEDULE_WSD : PT_SCHEDULE_COSINE;
+        if (wsd) desc.options.decay_steps = kind == 2 ? 9 : 10;
         open_run(&part, desc);
         run_until(&part, 5);
         pt_trainer_stop(part.run.trainer);
@@ -195,8 +197,8 @@ TEST(the_number_of_steps_counts_where_the_rate_falls)
         pt_tinygpt *file = test_run_file(&part.run);
         desc.options.steps = 20;
         open_run(&o, desc);
-        CHECK_INT(pt_trainer_restore(o.run.trainer, file, &err), falling ? PT_BAD_INPUT : PT_OK);
-        CHECK(!falling || strstr(err.message, "its steps is 14, the run's is 20"));
+        CHECK_INT(pt_trainer_restore(o.run.trainer, file, &err), kind % 2 ? PT_BAD_INPUT : PT_OK);
+        CHECK(kind % 2 == 0 || strstr(err.message, "its steps is 14, the run's is 20"));
         pt_tinygpt_close(file);
         test_run_close(&part.run);
         test_run_close(&o.run);

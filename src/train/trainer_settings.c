@@ -16,7 +16,7 @@ static void add(setting *list, int *n, const char *name, double value)
     list[(*n)++].value = value;
 }
 
-/* Under a constant rate the number of steps may change; then the rate's end means nothing either. */
+/* Under a constant rate the number of steps means nothing; then the rate's end means nothing either. */
 static int settings_of(const pt_trainer *t, setting list[MAX_SETTINGS])
 {
     const pt_train_options *o = &t->options;
@@ -56,14 +56,34 @@ void pt_trainer_write_settings(const pt_trainer *t, pt_json_writer *w)
     pt_json_end_object(w);
 }
 
-pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrain, pt_error *err)
+static int64_t count_of(const pt_json *object, const char *name, int64_t otherwise)
+{
+    int64_t n = otherwise;
+    pt_json_get_i64(object, name, &n);
+    return n;
+}
+
+/* Where the steps up to `step` had the rates that they have in this run, it may end elsewhere. */
+static bool may_end_elsewhere(const pt_trainer *t, const pt_json *file, int64_t step)
+{
+    pt_schedule was = t->schedule;
+    was.steps = count_of(file, "steps", was.steps);
+    was.decay = count_of(file, "decaySteps", was.decay);
+    return step <= pt_schedule_same_until(&was, &t->schedule);
+}
+
+pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrain, int64_t step,
+                                    pt_error *err)
 {
     setting list[MAX_SETTINGS];
     const pt_json *file = pt_json_get(posttrain, PT_HEADER_SETTINGS);
+    bool any_end = may_end_elsewhere(t, file, step);
     int n = settings_of(t, list);
     for (int i = 0; i < n; i++) {
         double was;
         char text[2][PT_DECIMAL_MAX];
+        bool end = strcmp(list[i].name, "steps") == 0 || strcmp(list[i].name, "decaySteps") == 0;
+        if (end && any_end) continue;
         if (!pt_json_get_double(file, list[i].name, &was) || was == list[i].value) continue;
         pt_double_to_shortest(was, text[0]);
         pt_double_to_shortest(list[i].value, text[1]);
@@ -72,13 +92,6 @@ pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrai
                        list[i].name, text[0], text[1]);
     }
     return PT_OK;
-}
-
-static int64_t count_of(const pt_json *object, const char *name, int64_t otherwise)
-{
-    int64_t n = otherwise;
-    pt_json_get_i64(object, name, &n);
-    return n;
 }
 
 static double real_of(const pt_json *object, const char *name, double otherwise)
