@@ -171,10 +171,11 @@ test: ## everything that must pass
 .PHONY: run-test
 run-test: all test-programs # a make of its own: setup may have brought clang
 	@tools/get-corpus $(CORPUS)
-	@$(if $(HAVE_CLANG),$(MAKE) --no-print-directory wasm-check web-engine $(WASM_TESTED))
+	@$(if $(HAVE_CLANG),$(MAKE) --no-print-directory wasm-check web-engine $(WASM_TESTED) $(WEB_TESTED))
 	@MAKE='$(MAKE)' BUILD=$(BUILD) POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) \
-	    WEB_ENGINE=$(WEB_ENGINE) tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
-	    $(if $(HAVE_CLANG),tools/wasm-test)
+	    WEB_ENGINE=$(WEB_ENGINE) WEB=$(if $(WEB_TESTED),$(WEB)) TEST_TIMEOUT=$${TEST_TIMEOUT:-900} \
+	    tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
+	    $(if $(HAVE_CLANG),tools/wasm-test tools/web-test)
 
 .PHONY: fault
 fault: ## break a run at every call and kill it 50 times, for minutes
@@ -456,7 +457,9 @@ WEB := $(BUILD)/web
 WEB_PORT ?= 8080
 WEB_APP_NODE := web/app/node_modules/.ready
 WEB_APP_FILES = $(shell find web/app/src web/app/public web/app/index.html web/app/*.ts web/app/*.js web/app/*.mjs web/app/*.json -type f)
-.PHONY: web web-serve web-test
+WEB_TESTED = $(if $(filter build,$(BUILD)),web)
+SOAK_SECONDS ?= 300
+.PHONY: web web-serve web-test web-test-long
 $(WEB_APP_NODE): web/app/package.json web/app/package-lock.json web/app/.npmrc | $(WEB_ENGINE)/dist/.ready
 	@echo 'npm ci: what web/app needs'
 	@cd web/app && npm ci --silent --ignore-scripts && touch node_modules/.ready
@@ -472,8 +475,12 @@ web: $(WEB)/index.html ## build the playground: a static site in build/web
 web-serve: web ## serve it on this machine, WEB_PORT (8080)
 	@node web/app/serve.mjs $(WEB) $(WEB_PORT)
 web-test: web ## drive the built page in Chromium; TOPICS="shelf share" runs some of web/app/test/topics
-	@cd web/app && npm test --silent && node test/web.mjs ../../$(WEB) $(TOPICS)
-	@cd web/app && for t in $(if $(TOPICS),,inside reach keyboard); do node test/$$t.mjs ../../$(WEB) || exit 1; done
+	@WEB=$(WEB) tools/web-test $(TOPICS)
+web-test-long: web web-engine $(WASM_TESTED) $(BUILD)/posttrain ## and for long: a soak, killed tabs, pictures, the largest preset (10 GB)
+	@tools/get-corpus $(CORPUS)
+	@LONG=1 SOAK_SECONDS=$(SOAK_SECONDS) SHOTS=$(BUILD)/web-shots POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) \
+	    WEB_ENGINE=$(WEB_ENGINE) WEB=$(WEB) TEST_JOBS=1 TEST_TIMEOUT=$$((3600 + $(SOAK_SECONDS))) \
+	    tools/run-tests tools/web-test tools/wasm-test
 
 .PHONY: wasm-check
 wasm-check: ## prove that the freestanding part compiles and links as WASM (clang-19)

@@ -159,6 +159,39 @@ TEST(run_json_is_short_and_the_source_that_changed_is_named)
                   "the run learns from 2 sources of text, not from 1");
 }
 
+/* The last shard says what the stream is, whatever lies before it. */
+TEST(a_shard_that_was_exchanged_is_noticed_when_a_run_goes_on)
+{
+    static char run[2][16384], shard[4000];
+    make_texts();
+    write_text(in_folder("other"), 70000, 6004, false);
+    const char *const from[] = {"d", "other", "d"}, *const out[] = {"s", "x", "fine"};
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(RUN("data", "shard", at(from[i]), "--out", at(out[i]), "--shard-size",
+                      i == 2 ? "100" : "2k")
+                      ->code,
+                  0);
+    CHECK_INT(TRAIN(at("r"), "--corpus", at("joined"), "--corpus", at("s"))->code, 0);
+    read_whole(at("r/run.json"), run[0], sizeof run[0]);
+    size_t n = read_whole(at("x/shard-00001.bin"), shard, sizeof shard);
+    CHECK_INT(n, 2128);
+    put(at("s/shard-00001.bin"), shard, n);
+    check_refused(RUN("train", "--resume", at("r"), "--quiet"), 5,
+                  "/s is not the run's text (posttrain data verify tells as much): ");
+    CHECK(strstr(program_result.error, "shard-00001.bin: it is whole, but of another stream"));
+    check_refused(RUN("data", "verify", at("s")), 5, "of another stream");
+    read_whole(at("r/run.json"), run[1], sizeof run[1]);
+    CHECK_STR(run[1], run[0]);
+    /* nor when shards come in the place of a text, which is fine when they are the same */
+    check_refused(
+        RUN("train", "--resume", at("r"), "--corpus", at("s"), "--corpus", at("joined"), "--quiet"),
+        5, "/s is not the run's text");
+    CHECK_INT(RUN("train", "--resume", at("r"), "--corpus", at("fine"), "--corpus", at("joined"),
+                  "--quiet")
+                  ->code,
+              0);
+}
+
 TEST(run_json_tells_the_sources)
 {
     make_texts();

@@ -48,6 +48,16 @@ static int64_t weights_hash(const char *path)
     return (int64_t)hash;
 }
 
+static void wait_for_words(const char *words)
+{
+    char log[8192] = "";
+    for (int i = 0; i < 4000 && !strstr(log, words); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        read_whole(in_run("log.jsonl"), log, sizeof log);
+    }
+    CHECK(strstr(log, words) != NULL);
+}
+
 TEST(a_constant_run_is_extended_and_is_the_longer_run)
 {
     make_run("constant");
@@ -117,7 +127,8 @@ TEST(a_text_that_is_not_here_is_said_and_may_be_given)
               0);
     CHECK(chdir(home) == 0);
     result *r = RUN("train", "--resume", kept("run"), "--steps", "3");
-    check_refused(r, 7, "the run's text text.txt is not here: go on in the folder where the run");
+    check_refused(r, 7, "the run's text text.txt is not here: go on in /");
+    CHECK(strstr(r->error, test_root) && strstr(r->error, ", where it was named, or"));
     CHECK(strstr(r->error, "--corpus"));
     CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "3", "--corpus", text)->code, 0);
     CHECK_INT(RUN("train", "--resume", kept("run"), "--steps", "4")->code, 0); /* it is known now */
@@ -168,6 +179,32 @@ TEST(saving_by_time_changes_no_bit)
     CHECK(weights_hash(in_run("model.tinygpt")) == weights_hash(kept("never/model.tinygpt")));
     check_refused(RUN("train", "--resume", kept("run"), "--save-minutes", "-1"), 2,
                   "--save-minutes is -1, it must be 0 (off)");
+}
+
+/* A save that takes longer than the time between two is followed by steps all the same. */
+TEST(saving_all_the_time_stops_no_run)
+{
+    fresh_folder();
+    result *r = RUN("train", "--corpus", text_file(), "--preset", "tiny", "--batch", "4", "--steps",
+                    "12", "--save-minutes", "1e-9", "--out", kept("run"));
+    CHECK_INT(r->code, 0);
+    int saves = 0;
+    for (const char *at = r->error; (at = strstr(at, "  saved\n")); at++) saves++;
+    CHECK(saves > 2 && saves <= 12);
+}
+
+TEST(a_run_folder_that_is_moved_is_not_made_anew)
+{
+    fresh_folder();
+    pid_t pid = start((const char *const[]){"train", RUN_OPTIONS, "--steps", "100000", "--out",
+                                            kept("run"), NULL});
+    wait_for_words("\"type\":\"save\",\"step\":5");
+    CHECK(rename(kept("run"), kept("moved")) == 0);
+    result *r = wait_for(pid);
+    CHECK(r->code == 7 || r->code == 4); /* before a save, or in the midst of one */
+    CHECK(!pt_fs_exists(kept("run")));
+    r = RUN("train", "--resume", kept("moved"), "--steps", "100000", "--dry-run");
+    CHECK_INT(r->code, 0);
 }
 
 TEST(what_contradicts_the_run_is_refused_with_both_values)
@@ -572,6 +609,85 @@ TEST(a_model_that_cannot_be_used_is_not_written_over)
     CHECK_INT(pt_fs_size(in_run("model.tinygpt")), 4);
 }
 
+static int64_t recorded_best(void)
+{
+    char text[1000];
+    read_whole(in_run("checkpoints/best.json"), text, sizeof text);
+    const char *step = strstr(text, "\"step\": ");
+    return step ? strtol(step + 8, NULL, 10) : -1;
+}
+
+/* best.json is what keeps the best checkpoint from being deleted. */
+TEST(the_best_checkpoint_outlives_its_record)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"{\"format\": \"postt", "best.json: "},
+        {"{\"format\": \"posttrain-best\", \"version\": 1}", "it lacks step or val_loss"},
+        {"{\"format\": \"posttrain-best\", \"version\": 2}", "of a newer posttrain"},
+    };
+    for (int i = 0; i < 3; i++) {
+        bool newer = i == 2;
+        fresh_folder();
+        /* a rate at which it gets worse, after a while */
+        CHECK_INT(RUN("train", "--corpus", text_file(), "--preset", "tiny", "--batch", "2", "--lr",
+                      "1", "--steps", "10", "--schedule", "constant", "--eval-every", "2",
+                      "--save-every", "2", "--keep", "0", "--on-spike", "off", "--out", kept("run"),
+                      "--quiet")
+                      ->code,
+                  0);
+        int64_t best = recorded_best();
+        CHECK(best > 0 && best < 10);
+        char folder[64];
+        snprintf(folder, sizeof folder, "checkpoints/step-%08lld", (long long)best);
+        put(in_run("checkpoints/best.json"), cases[i].text, strlen(cases[i].text));
+        result *r = RUN("train", "--resume", kept("run"), "--keep", "1", "--quiet");
+        CHECK_INT(r->code, 0);
+        CHECK(strstr(r->error, cases[i].words) && strstr(r->error, "is told from the headers"));
+        CHECK(pt_fs_exists(in_run(folder)) && pt_fs_exists(in_run("checkpoints/step-00000010")));
+        CHECK(best == 8 || !pt_fs_exists(in_run("checkpoints/step-00000008")));
+        if (!newer) CHECK_INT(recorded_best(), best);
+        CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet", "--steps", "16")->code, 0);
+        if (newer) CHECK_STR(text_of(in_run("checkpoints/best.json")), cases[i].text);
+        else CHECK(!strstr(program_result.error, "is told from the headers"));
+    }
+}
+
+/* It is all that is left of what was learned behind the newest checkpoint. */
+TEST(a_model_that_no_checkpoint_holds_is_kept)
+{
+    static char bytes[1 << 20];
+    make_run("constant");
+    size_t n = read_whole(in_run("model.tinygpt"), bytes, sizeof bytes);
+    for (int newer = 0; newer < 2; newer++) {
+        const char *aside = in_run(newer ? "model.refused-2.tinygpt" : "model.refused-1.tinygpt");
+        CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010"), &err), err);
+        CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+        bytes[4] = newer ? 3 : bytes[4];
+        put(in_run("model.tinygpt"), bytes, n);
+        result *r = RUN("train", "--resume", kept("run"), "--quiet");
+        CHECK_INT(r->code, 0);
+        if (!newer) CHECK(strstr(r->error, "it is kept as model.refused-1.tinygpt\n"));
+        else CHECK(strstr(r->error, "it is kept as model.refused-2.tinygpt\n"));
+        pt_file_view view;
+        CHECK_OK(pt_file_view_open(&view, aside, &err), err);
+        CHECK(view.size == (int64_t)n && memcmp(view.data, bytes, n) == 0);
+        pt_file_view_close(&view);
+        CHECK(weights_hash(in_run("model.tinygpt")) ==
+              weights_hash(aside)); /* the run is the same */
+    }
+    /* what a checkpoint holds needs no other name, be it of a newer version */
+    CHECK_OK(pt_fs_remove(in_run("checkpoints/step-00000010"), &err), err);
+    CHECK_OK(pt_fs_make_folder(in_run("checkpoints/step-00000010"), &err), err);
+    put(in_run("checkpoints/step-00000010/model.tinygpt"), bytes, n);
+    CHECK_OK(pt_fs_remove(in_run("model.tinygpt"), &err), err);
+    put(in_run("model.tinygpt"), bytes, n);
+    CHECK_INT(RUN("train", "--resume", kept("run"), "--quiet", "--steps", "9")->code, 0);
+    CHECK(!strstr(program_result.error, "kept as"));
+    CHECK(!pt_fs_exists(in_run("model.refused-3.tinygpt")));
+}
+
 TEST(whole_models_without_manifests_are_checkpoints_again)
 {
     make_run("constant");
@@ -604,16 +720,6 @@ TEST(another_instruction_set_is_said_aloud)
     r = RUN("train", "--resume", kept("slow"), "--steps", "6");
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->error, "cpu (base,") && !strstr(r->error, "not bit for bit"));
-}
-
-static void wait_for_words(const char *words)
-{
-    char log[8192] = "";
-    for (int i = 0; i < 4000 && !strstr(log, words); i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        read_whole(in_run("log.jsonl"), log, sizeof log);
-    }
-    CHECK(strstr(log, words) != NULL);
 }
 
 /* A step of 100000 micro-batches takes minutes: the first signal does not wait for it. */

@@ -138,6 +138,12 @@ static bool still_named(const char *path, const struct stat *open)
     return stat(path, &named) == 0 && named.st_dev == open->st_dev && named.st_ino == open->st_ino;
 }
 
+bool pt_append_file_is_in_place(const pt_append_file *file)
+{
+    struct stat open;
+    return !file->regular || (fstat(file->fd, &open) == 0 && still_named(file->path, &open));
+}
+
 static int cut_torn(pt_append_file *file, int64_t *torn_bytes)
 {
     pt_file_view view;

@@ -25,6 +25,8 @@ bool pt_append_file_is_open(const char *path);
 /* One record, a line's with its newline, in one write. On failure the log is as it was; where
  * even that could not be had, further writes are refused. Errors: BAD_INPUT, IO. */
 pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t n, pt_error *err);
+/* Whether its path still leads to it: false once it, or a folder above, was moved or deleted. */
+bool pt_append_file_is_in_place(const pt_append_file *file);
 pt_status pt_append_file_sync(pt_append_file *file, pt_error *err);
 /* NULL is fine. */
 void pt_append_file_close(pt_append_file *file);

@@ -245,6 +245,11 @@ void pt_file_reader_close(pt_file_reader *reader)
 }
 
 /* ---- questions ---- */
+bool pt_fs_working_folder(char path[PT_FS_PATH_MAX])
+{
+    return getcwd(path, PT_FS_PATH_MAX) != NULL;
+}
+
 bool pt_fs_exists(const char *path)
 {
     struct stat info;

@@ -103,6 +103,8 @@ pt_status pt_fs_place_folder(const char *from, const char *to, pt_error *err);
 /* Free bytes for this user on the file system that holds path (or its nearest existing parent); -1 unknown. */
 int64_t pt_fs_free_bytes(const char *path);
 #define PT_FS_PATH_MAX 4096 /* bytes with the NUL; Linux's own limit */
+/* The folder that relative paths begin at; false where it cannot be told. */
+bool pt_fs_working_folder(char path[PT_FS_PATH_MAX]);
 /* dir + "/" + name; BAD_INPUT when it does not fit. */
 pt_status pt_fs_path(char out[PT_FS_PATH_MAX], const char *dir, const char *name, pt_error *err);
 /* The same for any room; false when it does not fit. */

@@ -15,10 +15,26 @@ struct pt_part_file {
     int64_t size;
 };
 
+/* What is there grows and may be emptied, so it must be a part of ours and not a way to another file. */
+static pt_status open_part(pt_part_file *f, pt_error *err)
+{
+    struct stat info;
+    bool there = lstat(f->part, &info) == 0;
+    if (there && !S_ISREG(info.st_mode))
+        return pt_fail(err, PT_IO, "'%s' is %s: move it away", f->part,
+                       S_ISLNK(info.st_mode) ? "a link" : "no regular file");
+    f->fd = pt_fs_call_open(f->part, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW);
+    if (f->fd < 0) return pt_fs_fail(err, -f->fd, "write", f->part);
+    int error = fstat(f->fd, &info) != 0 ? errno : S_ISREG(info.st_mode) ? 0 : EINVAL;
+    f->size = (int64_t)info.st_size;
+    if (!error) return PT_OK;
+    close(f->fd);
+    return pt_fs_fail(err, error, "write", f->part);
+}
+
 pt_status pt_part_file_open(pt_part_file **out, const char *path, pt_error *err)
 {
     *out = NULL;
-    struct stat info;
     size_t n = strlen(path);
     if (n + sizeof ".part" > PT_FS_PATH_MAX) return pt_fs_fail(err, ENAMETOOLONG, "open", path);
     pt_part_file *f = pt_alloc(sizeof *f);
@@ -26,16 +42,11 @@ pt_status pt_part_file_open(pt_part_file **out, const char *path, pt_error *err)
     memcpy(f->path, path, n + 1);
     memcpy(f->part, path, n);
     memcpy(f->part + n, ".part", sizeof ".part");
-    f->fd = pt_fs_call_open(f->part, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
-    int error = f->fd < 0 ? -f->fd : fstat(f->fd, &info) != 0 ? errno : 0;
-    if (!error && !S_ISREG(info.st_mode)) error = EINVAL;
-    if (error) {
-        if (f->fd >= 0) close(f->fd);
-        pt_status s = pt_fs_fail(err, error, "write", f->part);
+    pt_status s = open_part(f, err);
+    if (s) {
         pt_free(f);
         return s;
     }
-    f->size = (int64_t)info.st_size;
     *out = f;
     return PT_OK;
 }

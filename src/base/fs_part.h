@@ -9,7 +9,8 @@
 
 typedef struct pt_part_file pt_part_file;
 
-/* Opens PATH.part, or makes it empty. Errors: NOT_FOUND (no such folder), IO (also when it is no regular file). */
+/* Opens PATH.part, or makes it empty. Errors: NOT_FOUND (no such folder), IO (also when it is a link or no
+ * regular file: what is behind one is not ours to write). */
 pt_status pt_part_file_open(pt_part_file **out, const char *path, pt_error *err);
 const char *pt_part_file_path(const pt_part_file *file); /* of the .part */
 int64_t pt_part_file_size(const pt_part_file *file);

@@ -75,6 +75,28 @@ TEST(what_no_part_can_be)
     CHECK_STR(text_of(in_folder("g.part")), "abc");
 }
 
+TEST(a_part_is_not_written_through_a_link)
+{
+    fresh_folder();
+    pt_part_file *f = NULL;
+    put_text(in_folder("victim"), "mine");
+    const char *const behind[] = {"victim",
+                                  "none"}; /* a link to nothing would make a file elsewhere */
+    for (int i = 0; i < 2; i++) {
+        CHECK(symlink(behind[i], in_folder("f.part")) == 0);
+        memset(&err, 0, sizeof err);
+        CHECK_INT(pt_part_file_open(&f, in_folder("f"), &err), PT_IO);
+        CHECK(!f && strstr(err.message, "f.part' is a link"));
+        unlink(in_folder("f.part"));
+    }
+    CHECK_STR(text_of(in_folder("victim")), "mine");
+    memset(&err, 0, sizeof err);
+    CHECK(mkfifo(in_folder("f.part"), 0600) == 0);
+    CHECK_INT(pt_part_file_open(&f, in_folder("f"), &err), PT_IO);
+    CHECK(strstr(err.message, "no regular file"));
+    CHECK_INT(n_entries(), 2);
+}
+
 TEST(a_full_disk_loses_nothing_of_a_part)
 {
     for (int nth = 1; nth <= 4; nth++) {

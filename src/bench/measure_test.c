@@ -170,6 +170,9 @@ TEST(the_peak_is_that_of_no_machine_impossible)
 /* A product can't beat multiply-adds on registers: one of the two counts would be wrong. */
 TEST(no_product_beats_the_peak)
 {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    SKIP("a sanitizer slows one of the two more");
+#endif
     pt_device *device = cpu(1);
     pt_bench bench;
     pt_bench_options options = {.seconds = 0.05, .array_bytes = 1 << 20, .only = "M1024 256->1024"};

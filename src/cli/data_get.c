@@ -62,7 +62,8 @@ static pt_status look_at(const getting *g, const char *path, const char *sha256,
                    "%s exists already and is another file: give --force to replace it", path);
 }
 
-static pt_status fetch(getting *g, const char *path, const char *sha256, pt_error *err)
+static pt_status fetch(getting *g, const char *path, const char *sha256, int64_t most,
+                       pt_error *err)
 {
     if (!g->url)
         return pt_fail(err, PT_BAD_INPUT,
@@ -72,6 +73,7 @@ static pt_status fetch(getting *g, const char *path, const char *sha256, pt_erro
     pt_fetch what = {.url = g->url,
                      .path = path,
                      .sha256 = sha256,
+                     .most = most,
                      .replace = g->force,
                      .progress = on_progress,
                      .ctx = &g->line};
@@ -110,7 +112,7 @@ static pt_status get_from_archive(getting *g, pt_error *err)
     if (pt_format(path, sizeof path, "%s.tgz", g->out) >= sizeof path)
         return pt_fail(err, PT_BAD_INPUT, "the path of --out is too long");
     pt_status s = look_at(g, path, g->text->archive, &there, err);
-    if (s == PT_OK && !there) s = fetch(g, path, g->text->archive, err);
+    if (s == PT_OK && !there) s = fetch(g, path, g->text->archive, ARCHIVE_MAX, err);
     if (s == PT_OK) s = pt_file_view_read(&view, path, err);
     if (s) return s;
     s = unpack(g, view.data, view.size, err);
@@ -123,7 +125,8 @@ static pt_status get(getting *g, pt_error *err)
     bool right = false;
     pt_status s = look_at(g, g->out, g->text->sha256, &right, err);
     if (s || right) return s;
-    s = g->text->inside ? get_from_archive(g, err) : fetch(g, g->out, g->text->sha256, err);
+    s = g->text->inside ? get_from_archive(g, err)
+                        : fetch(g, g->out, g->text->sha256, g->text->bytes, err);
     g->got = s == PT_OK;
     return s;
 }

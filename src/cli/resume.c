@@ -1,6 +1,7 @@
 /* Going on with a run: its options, its corpus, its device. SPDX-License-Identifier: MIT */
 #include "cli/resume.h"
 
+#include "cli/job_line.h"
 #include "io/note.h"
 #include "train/run_folder.h"
 
@@ -139,6 +140,23 @@ static pt_status check_source(const pt_corpus_source *have, const pt_json *was, 
                    have->path, have->sha256, sha256);
 }
 
+/* A stream's sha256 is what the last shard says it is. That is believed of the very shards that the run had; others, be it
+ * that the same stream was cut anew, are read. */
+static pt_status check_shards(const pt_train_arguments *a, int i, const pt_corpus_source *have,
+                              const pt_json *was, pt_error *err)
+{
+    const char *cut = pt_json_get_string(pt_json_get(was, "shards"), "sha256");
+    if (!have->n_shards || (cut && strcmp(cut, have->cut_sha256) == 0)) return PT_OK;
+    pt_job_line progress = pt_job_line_begin("verifying", have->bytes, a->quiet);
+    pt_job job = {pt_job_line_show, &progress};
+    pt_status s = pt_corpus_verify(a->corpus.corpus, i, &job, err);
+    pt_job_line_end(&progress);
+    if (s == PT_CORRUPT)
+        pt_error_prefix(err, "%s is not the run's text (posttrain data verify tells as much)",
+                        have->path);
+    return s;
+}
+
 /* Names the source that is another one, where the run had as many. */
 static pt_status check_sources(const pt_train_arguments *a, const pt_json *was, pt_error *err)
 {
@@ -149,7 +167,11 @@ static pt_status check_sources(const pt_train_arguments *a, const pt_json *was, 
         return pt_fail(err, PT_BAD_INPUT, "the run learns from %lld sources of text, not from %d",
                        (long long)was->n_children, n);
     pt_status s = PT_OK;
-    for (was = was->child; was && s == PT_OK; was = was->next) s = check_source(source++, was, err);
+    const pt_json *one = was->child;
+    for (int i = 0; i < n && s == PT_OK; i++, one = one->next) {
+        s = check_source(&source[i], one, err);
+        if (s == PT_OK) s = check_shards(a, i, &source[i], one, err);
+    }
     return s;
 }
 
@@ -165,10 +187,11 @@ pt_status pt_resume_check_paths(const pt_train_arguments *a, pt_error *err)
         if (strcmp(path, "-") == 0 && pt_stdin_is_terminal())
             return pt_fail(err, PT_BAD_INPUT, "the run read its text from standard input: " AGAIN);
         if (strcmp(path, "-") == 0 || pt_fs_exists(path)) continue;
+        const char *from = pt_json_get_string(pt_json_get(a->previous, "corpus"), "folder");
         return pt_fail(err, PT_NOT_FOUND,
-                       "the run's text %s is not here: go on in the folder where the run began, or "
-                       "say with --corpus where it is",
-                       path);
+                       "the run's text %s is not here: go on in %s, where it was named, or say "
+                       "with --corpus where it is",
+                       path, from ? from : "the folder");
     }
     return PT_OK;
 }

@@ -25,6 +25,7 @@ typedef struct train_verb {
     pt_run_events *events; /* NULL: --no-tensorboard */
     pt_report_live report;
     pt_progress progress;
+    int64_t asked_at;   /* step at which a save was asked for last */
     double saved_at;    /* clock seconds: the newest checkpoint, or the start of the loop */
     bool spike_stopped; /* --on-spike stop, or too many rollbacks, ended the run */
     uint8_t *stand_in;  /* --dry-run without a text */
@@ -265,6 +266,16 @@ static void say_refused(const pt_run_restored *r)
                (long long)r->refused[i].step, why,
                r->refused[i].newer ? " (it stays where it is)" : "");
     }
+    if (*r->best_why) {
+        char why[3 * sizeof r->best_why];
+        pt_safe_line(why, sizeof why, r->best_why, strlen(r->best_why));
+        pt_say(
+            "posttrain: %s; the best checkpoint is told from the headers of those that are there\n",
+            why);
+    }
+    if (*r->kept)
+        pt_say("posttrain: no checkpoint holds what model.tinygpt was: it is kept as %s\n",
+               r->kept);
 }
 
 static void say_found(const train_verb *v, const pt_run_restored *r, const pt_run_found *found)
@@ -316,9 +327,10 @@ static void greet(const train_verb *v)
     char n[32], memory[32];
     const pt_model_config *m = &v->args.model;
     pt_say_overrides(&v->args);
-    pt_say("%s: %s parameters (%lld layers, width %lld, %lld heads, context %lld)\n",
+    pt_say("%s: %s parameters (%lld layer%s, width %lld, %lld head%s, context %lld)\n",
            pt_train_arguments_shape(&v->args), pt_grouped(pt_trainer_n_params(v->trainer), n),
-           (long long)m->n_layers, (long long)m->d_model, (long long)m->n_heads, (long long)m->ctx);
+           (long long)m->n_layers, m->n_layers == 1 ? "" : "s", (long long)m->d_model,
+           (long long)m->n_heads, m->n_heads == 1 ? "" : "s", (long long)m->ctx);
     pt_corpus_choice_say(&v->args.corpus, pt_trainer_held_out(v->trainer));
     const pt_train_options *t = &v->args.train;
     pt_say("%lld steps of %lld x %lld tokens%s, learning rate %g %s, seed %llu\n",
@@ -334,12 +346,15 @@ static void greet(const train_verb *v)
                "--save-every)\n");
 }
 
-/* By time, so that a kill costs no more than that. The weights do not depend on when it happens. */
+/* By time, so that a kill costs no more than that. The weights do not depend on when it happens. Time counts from the first
+ * step after a save, so a save that takes longer than that stops no run. */
 static void request_save(train_verb *v)
 {
     double now = pt_clock_seconds();
+    int64_t step = pt_trainer_step(v->trainer);
+    if (step == v->asked_at) v->saved_at = now;
     if (v->args.save_minutes <= 0 || now - v->saved_at < 60 * v->args.save_minutes) return;
-    v->saved_at = now;
+    v->asked_at = step;
     pt_trainer_request_save(v->trainer);
 }
 
@@ -347,6 +362,7 @@ static pt_status loop(train_verb *v, pt_error *err)
 {
     pt_status s = PT_PENDING;
     v->saved_at = pt_clock_seconds();
+    v->asked_at = pt_trainer_step(v->trainer); /* what it goes on from, or nothing, is saved */
     while (s == PT_PENDING) {
         if (interrupts) pt_trainer_stop(v->trainer);
         else request_save(v);
@@ -403,10 +419,9 @@ static void say_how_to_go_on(const train_verb *v, pt_status s)
     pt_strbuf_deinit(&command);
 }
 
-static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
+/* Whether the run can be had. A dry run is over with that. */
+static pt_status check_plan(const train_verb *v, pt_error *err)
 {
-    pt_status s = prepare(v, err);
-    if (s) return s;
     pt_dry_run plan = {v->device,
                        &v->desc,
                        v->trainer,
@@ -415,21 +430,26 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
                        .save_minutes = v->args.save_minutes,
                        .json = v->args.json,
                        .force_memory = v->args.force_memory};
+    pt_status s = PT_OK;
     if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
     if (s == PT_OK && v->args.previous) s = pt_resume_check_steps(&v->args, plan.done, err);
-    if (s == PT_OK && v->args.dry_run) return pt_dry_run_print(&plan, err);
-    if (s == PT_OK) s = pt_check_memory(&plan, err);
     if (s) return s;
+    return v->args.dry_run ? pt_dry_run_print(&plan, err) : pt_check_memory(&plan, err);
+}
+
+static pt_status open_run(train_verb *v, int argc, char **argv, pt_error *err)
+{
     pt_strbuf command = {0};
     put_command(&command, argc, argv);
     const char *words = command.failed ? "?" : command.data;
-    s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
+    pt_status s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
     pt_strbuf_deinit(&command);
-    if (s == PT_OK) s = open_events(v, err);
-    if (s) return s;
-    if (!v->args.quiet && pt_trainer_step(v->trainer) < v->args.train.steps) greet(v);
-    v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
-    s = loop(v, err);
+    return s ? s : open_events(v, err);
+}
+
+/* The loop ended with s: the end is recorded, the report written. The status of all that. */
+static pt_status end_run(train_verb *v, pt_status s, pt_error *err)
+{
     pt_status stopped = interruption();
     const char *how = s ? (err ? err->message : "failed") : stopped ? "stopped" : "finished";
     pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), s ? s : stopped, how,
@@ -437,7 +457,20 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     pt_error no_report = {0};
     if (end == PT_OK && pt_report_put(v->args.out, NULL, &no_report))
         pt_say("no report: %s\n", no_report.message);
-    if (s == PT_OK) s = end;
+    return s ? s : end;
+}
+
+static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
+{
+    pt_status s = prepare(v, err);
+    if (s == PT_OK) s = check_plan(v, err);
+    if (s || v->args.dry_run) return s;
+    s = open_run(v, argc, argv, err);
+    if (s) return s;
+    if (!v->args.quiet && pt_trainer_step(v->trainer) < v->args.train.steps) greet(v);
+    v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
+    s = end_run(v, loop(v, err), err);
+    pt_status stopped = interruption();
     if (s == PT_OK && v->args.json) s = print_result(v, err);
     say_how_to_go_on(v, s ? s : stopped);
     if (s == PT_OK && stopped)
@@ -474,7 +507,7 @@ const pt_verb pt_verb_train = {
     .name = "train",
     .summary = "train a model from scratch, on a text",
     .usage = "posttrain train --corpus PATH [--corpus PATH …] --out DIR [options]\n"
-             "       posttrain train --resume DIR",
+             "       posttrain train --resume DIR [options]",
     .list = pt_train_list_presets,
     .details = "Example:\n"
                "  posttrain train --preset small --corpus book.txt --out runs/first \\\n"
@@ -482,16 +515,19 @@ const pt_verb pt_verb_train = {
     .manual =
         "Trains a new model on the bytes of a text and keeps the run in a folder of its "
         "own. Where the text is long enough, its last tenth is held out and the loss on it "
-        "is measured before the first step, as asked, and at the end.\n\n"
+        "is measured at the end, and with --eval-every N also before the first step and every N "
+        "steps.\n\n"
         "Loss is in nats per byte: the mean of the negative logarithm of the probability "
         "that the model gave to each next byte. A model that knows nothing has ln 256 = "
         "5.55. In the progress line, trend is the loss smoothed over about 20 steps.\n\n"
         "An interrupt (Ctrl-C) ends the run after the micro-batch under way: a step that is "
         "not done is dropped, and what was done before it is saved. A second one ends it at "
-        "once, and what is not saved is lost. A loss or gradient that is not finite never "
-        "reaches the "
+        "once, and what is not saved is lost. TERM does the same as an "
+        "interrupt, also for a job that a script started in the background, where interrupts "
+        "are ignored. A loss or gradient that is not finite never reaches the "
         "weights: the run ends with exit status 9 and names the first bad tensor.\n\n"
-        "A step whose loss is more than 3 times the mean of the 50 steps before it is a spike. "
+        "A step whose loss is more than 3 times the mean of the 50 steps before it is a spike; in "
+        "the first 50 steps of a run none is. "
         "--on-spike says what then happens: warn tells it and trains on; skip leaves the "
         "step out and goes on with the next batch; stop ends the run with the weights of the "
         "step before; rollback goes back to a checkpoint of --save-every or the start, also "
@@ -502,14 +538,21 @@ const pt_verb pt_verb_train = {
         "that goes bad ends the run.\n\n"
         "A checkpoint is made every 10 minutes (--save-minutes), every N steps where "
         "--save-every says so, and at the end: a kill costs what came after the newest. No "
-        "number depends on when.\n\n"
+        "number depends on when. The best is the best of what was saved: for every evaluation to "
+        "count, save as often as you evaluate.\n\n"
+        "--resume DIR goes on with the run's own settings, which need not be repeated. With it "
+        "may be given: --steps, where the rate of no step that is done would have been another; "
+        "--eval-every, --sample-every, --sample-tokens, --prompt, --save-every, --save-minutes, "
+        "--keep, --on-spike, --recompute, --threads, --isa; and --corpus, where the same text "
+        "lies elsewhere now. Anything else would make another run, and is refused.\n\n"
         "A value is taken from the command line, else from the file given with --config, "
         "else from the preset, else from the default.\n",
     .files = "DIR/run.json: What was run: command, model, options, text, machine.\n"
-             "DIR/log.jsonl: One JSON line per step, evaluation, sample and saved model.\n"
+             "DIR/log.jsonl: One JSON line per step, evaluation, sample and saved model; of a step "
+             "that was done again after a kill the last line counts.\n"
              "DIR/checkpoints/: Saved states, one folder each; --resume goes on from the newest "
              "good one.\n"
-             "DIR/checkpoints/best.json: Which checkpoint had the lowest validation loss.\n"
+             "DIR/checkpoints/best.json: Which saved checkpoint had the lowest validation loss.\n"
              "DIR/model.tinygpt: The newest saved model.\n"
              "DIR/report.html: The run as a page: curves, verdict, samples, settings.\n"
              "DIR/events.out.tfevents.*: The same figures for TensorBoard, a file for each "

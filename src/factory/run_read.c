@@ -258,11 +258,11 @@ static bool read_line(reading *r, const char *text, size_t n)
     bool good = type && take_line(r, line, type);
     double t = number(line, "t");
     if (good && pt_is_finite(t)) {
-        /* what lies between two sittings is no time of the run */
-        bool begins = strcmp(type, "meta") == 0 || pt_is_nan(r->run->first_t);
+        /* what lies between two sittings is no time of the run; what was refused is told first */
+        bool begins = strcmp(type, "meta") == 0 || strcmp(type, "refused") == 0 ||
+                      strcmp(type, "resumed") == 0 || pt_is_nan(r->run->first_t);
         if (pt_is_nan(r->run->first_t)) r->run->first_t = t, r->run->seconds = 0;
-        if (!begins && strcmp(type, "resumed") != 0 && t > r->run->last_t)
-            r->run->seconds += t - r->run->last_t;
+        if (!begins && t > r->run->last_t) r->run->seconds += t - r->run->last_t;
         r->run->last_t = t;
     }
     pt_arena_deinit(&scratch);

@@ -211,6 +211,7 @@ TEST(a_step_saved_before_and_after_its_evaluation_is_one_event)
 TEST(time_is_that_of_the_sittings)
 {
     read_log("{\"type\":\"meta\",\"t\":100}\n{\"type\":\"step\",\"step\":1,\"t\":103}\n"
+             "{\"type\":\"refused\",\"step\":9,\"t\":89999}\n"
              "{\"type\":\"meta\",\"t\":90000}\n{\"type\":\"resumed\",\"step\":1,\"t\":90001}\n"
              "{\"type\":\"step\",\"step\":2,\"t\":90006}\n"
              "{\"type\":\"step\",\"step\":3,\"t\":89000}\n" /* the clock was set back */

@@ -8,13 +8,14 @@
  *      truth is refused, with the reason, and the one before it is used. A sweep gives a folder that holds a whole
  *      model of its step, and no manifest, one.
  *  I3. RUN/model.tinygpt changes only after the manifest exists, and in one step: it is always the model of a
- *      complete checkpoint.
+ *      complete checkpoint. When a run goes on from an older one, a model that only it holds gets another name.
  *  I4. Until then no file of another checkpoint is touched. A step that is saved again gets a second model file
  *      and then a manifest that names it, so the first one stays good until the second one is.
  *  I5. Checkpoints are deleted only after the newest one was read back and its checksums hold, the manifest
  *      first; never the newest, never the best. One of a newer program is not ours to judge: it counts as none of
  *      them, is never deleted, and keeps its name until its step is saved again, when it is set aside.
- *  I6. best.json is replaced in one step and names a checkpoint that was complete then.
+ *  I6. best.json (checkpoint_best.c) is replaced in one step and names a checkpoint that was complete then. One that
+ *      cannot be read is not taken for none: the best is then told from the newest checkpoint's header.
  * SPDX-License-Identifier: MIT */
 #include "io/checkpoint.h"
 
@@ -44,12 +45,18 @@ typedef struct manifest {
 
 /* ---- names ---- */
 
+static void step_name(char out[40], int64_t step)
+{
+    pt_format(out, 40, "step-%08lld", (long long)step);
+}
+
 static pt_status step_folder(char out[PT_FS_PATH_MAX], const char *run_folder, int64_t step,
                              pt_error *err)
 {
-    char name[64];
-    pt_format(name, sizeof name, "checkpoints/step-%08lld", (long long)step);
-    return pt_fs_path(out, run_folder, name, err);
+    char name[40], path[64];
+    step_name(name, step);
+    pt_format(path, sizeof path, "checkpoints/%s", name);
+    return pt_fs_path(out, run_folder, path, err);
 }
 
 static bool has_manifest(const char *folder)
@@ -64,22 +71,23 @@ static pt_status fail_link(const char *path, pt_error *err)
     return pt_fail(err, PT_BAD_INPUT, "%s is a link: put the folder itself there", path);
 }
 
-/* The step of "step-00000500", -1 for any other name. */
+/* The step of "step-00000500", -1 for any other name, as of a folder that only looks like one of ours. */
 static int64_t step_of(const char *name)
 {
     int64_t step = 0;
-    if (!pt_str_starts(name, "step-") || strlen(name) < 13 || strlen(name) > 23) return -1;
+    char ours[40];
+    if (!pt_str_starts(name, "step-") || strlen(name) > 23) return -1;
     for (const char *p = name + 5; *p; p++) {
         if (*p < '0' || *p > '9') return -1;
         step = step * 10 + (*p - '0');
     }
-    return step;
+    step_name(ours, step);
+    return strcmp(name, ours) == 0 ? step : -1;
 }
 
 /* ---- the manifest ---- */
 
 static const pt_note_kind manifest_kind = {"posttrain-checkpoint", VERSION, "manifest.json"};
-static const pt_note_kind best_kind = {"posttrain-best", VERSION, "best.json"};
 
 static bool parse_crc(const char *text, uint32_t *out)
 {
@@ -347,6 +355,12 @@ static void consider(void *ctx, const char *name, bool folder)
         find->found = step;
 }
 
+bool pt_checkpoint_is(const char *run_folder, int64_t step)
+{
+    char folder[PT_FS_PATH_MAX];
+    return step_folder(folder, run_folder, step, NULL) == PT_OK && has_manifest(folder);
+}
+
 pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *step, pt_error *err)
 {
     char folder[PT_FS_PATH_MAX];
@@ -426,6 +440,67 @@ pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error
     return s ? s : pt_fail(err, PT_IO, "no name left to set %s aside", folder);
 }
 
+typedef struct holders {
+    const char *checkpoints;
+    file_sum model;
+    bool found;
+} holders;
+
+/* Any folder will do, also one that was set aside. */
+static void look_in(void *ctx, const char *name, bool folder)
+{
+    holders *look = ctx;
+    char path[PT_FS_PATH_MAX], file[64];
+    for (int i = 0; folder && i < 2 && !look->found; i++) {
+        file_sum sum = {0};
+        if (strlen(name) + strlen(model_names[i]) + 2 > sizeof file) return;
+        pt_format(file, sizeof file, "%s/%s", name, model_names[i]);
+        if (!pt_fs_join(path, sizeof path, look->checkpoints, file) ||
+            pt_fs_size(path) != look->model.bytes)
+            continue;
+        look->found = pt_fs_stream(path, add_to_sum, &sum, NULL) == PT_OK &&
+                      sum.crc == look->model.crc && sum.bytes == look->model.bytes;
+    }
+}
+
+/* Whether a folder of the run holds the same file. */
+static pt_status is_held(const char *run_folder, const char *model, bool *held, pt_error *err)
+{
+    char folder[PT_FS_PATH_MAX];
+    holders look = {.checkpoints = folder};
+    pt_status s = pt_fs_path(folder, run_folder, "checkpoints", err);
+    if (s == PT_OK) s = pt_fs_stream(model, add_to_sum, &look.model, err);
+    if (s == PT_OK && pt_fs_is_folder(folder)) s = pt_fs_list(folder, look_in, &look, err);
+    *held = look.found;
+    return s;
+}
+
+static bool may_be_written_over(const char *run_folder, int64_t step)
+{
+    pt_checkpoint_file file;
+    pt_status s = pt_checkpoint_open_published(&file, run_folder, NULL);
+    bool older = s == PT_OK && pt_tinygpt_get(file.file)->step <= step;
+    if (s == PT_OK) pt_checkpoint_close(&file);
+    return s == PT_OK ? older : s != PT_UNSUPPORTED;
+}
+
+pt_status pt_checkpoint_keep_published(const char *run_folder, int64_t step,
+                                       char name[PT_CHECKPOINT_ASIDE], pt_error *err)
+{
+    char model[PT_FS_PATH_MAX], aside[PT_FS_PATH_MAX];
+    bool held = false;
+    *name = 0;
+    pt_status s = pt_fs_path(model, run_folder, "model.tinygpt", err);
+    if (s || !pt_fs_exists(model) || may_be_written_over(run_folder, step)) return s;
+    s = is_held(run_folder, model, &held, err);
+    for (int n = 1; s == PT_OK && !held && n < 1000; n++) {
+        pt_format(name, PT_CHECKPOINT_ASIDE, "model.refused-%d.tinygpt", n);
+        s = pt_fs_path(aside, run_folder, name, err);
+        if (s == PT_OK && !pt_fs_exists(aside)) return pt_fs_rename(model, aside, err);
+    }
+    return s || held ? s : pt_fail(err, PT_IO, "no name left to set %s aside", model);
+}
+
 static pt_status verify_step(const char *run_folder, int64_t step, pt_error *err)
 {
     pt_checkpoint_file file;
@@ -439,11 +514,13 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t ever
 {
     char folder[PT_FS_PATH_MAX];
     int64_t step = -1, newest = -1, best = -1, below = INT64_MAX, multiples = 0;
-    double loss;
+    double loss = 0;
     bool verified = false;
     pt_status s = PT_OK;
     if (keep <= 0) return PT_OK;
-    if (!pt_checkpoint_best(run_folder, &best, &loss)) best = -1;
+    /* told without best.json where that cannot be read */
+    if (pt_checkpoint_best(run_folder, &best, &loss, NULL) == PT_NO_MEMORY)
+        return pt_fail(err, PT_NO_MEMORY, "no memory to tell the best checkpoint");
     for (int64_t n = 0; s == PT_OK; below = step) {
         s = pt_checkpoint_before(run_folder, below, &step, err);
         if (s || step < 0) break;
@@ -513,41 +590,4 @@ pt_status pt_checkpoint_sweep(const char *run_folder, int64_t *swept, pt_error *
     s = pt_fs_sweep(folder, swept, err);
     if (s == PT_OK) s = pt_fs_list(folder, sweep_step, &w, err);
     return s ? s : w.status;
-}
-
-/* ---- the best ---- */
-
-pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double val_loss,
-                                  pt_error *err)
-{
-    char path[PT_FS_PATH_MAX];
-    pt_status s = pt_fs_path(path, run_folder, "checkpoints/best.json", err);
-    if (s) return s;
-    pt_strbuf text = {0};
-    pt_json_writer w = pt_json_writer_begin(&text, 2);
-    pt_json_begin_object(&w, NULL);
-    pt_json_string(&w, "format", best_kind.format);
-    pt_json_i64(&w, "version", VERSION);
-    pt_json_i64(&w, "step", step);
-    pt_json_double(&w, "val_loss", val_loss);
-    pt_json_end_object(&w);
-    pt_strbuf_putc(&text, '\n');
-    s = text.failed ? pt_fail(err, PT_NO_MEMORY, "no memory for best.json")
-                    : pt_atomic_file_put(path, true, text.data, (int64_t)text.len, err);
-    pt_strbuf_deinit(&text);
-    return s;
-}
-
-bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss)
-{
-    char path[PT_FS_PATH_MAX], folder[PT_FS_PATH_MAX];
-    pt_arena arena = {0};
-    const pt_json *json = NULL;
-    bool found = pt_fs_join(path, sizeof path, run_folder, "checkpoints/best.json") &&
-                 pt_note_read(path, &best_kind, &arena, &json, NULL) == PT_OK &&
-                 pt_json_get_i64(json, "step", step) &&
-                 pt_json_get_double(json, "val_loss", val_loss) &&
-                 step_folder(folder, run_folder, *step, NULL) == PT_OK && has_manifest(folder);
-    pt_arena_deinit(&arena);
-    return found;
 }

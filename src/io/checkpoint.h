@@ -30,6 +30,7 @@ void pt_checkpoint_discard(pt_checkpoint *checkpoint);
 
 /* ---- reading ---- */
 
+bool pt_checkpoint_is(const char *run_folder, int64_t step); /* it has a manifest */
 /* The newest step below `below` that has a manifest, -1 if there is none. */
 pt_status pt_checkpoint_before(const char *run_folder, int64_t below, int64_t *step, pt_error *err);
 
@@ -51,11 +52,14 @@ bool pt_checkpoint_is_newer(const char *run_folder, int64_t step);
 
 /* ---- the best ---- */
 
-/* Records that the checkpoint of `step` has the lowest validation loss. */
+/* Records that the checkpoint of `step` has the lowest validation loss; but what a newer program recorded stays. */
 pt_status pt_checkpoint_mark_best(const char *run_folder, int64_t step, double val_loss,
                                   pt_error *err);
-/* What was recorded; false when nothing was, or that checkpoint is gone. */
-bool pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss);
+/* What was recorded; *step is -1 when nothing was, or that checkpoint is gone. Where best.json is there and cannot be used,
+ * the status says why (UNSUPPORTED: it is a newer program's), and the best is told all the same, from the losses in the
+ * header of the newest good checkpoint, of the steps that have one. */
+pt_status pt_checkpoint_best(const char *run_folder, int64_t *step, double *val_loss,
+                             pt_error *err);
 
 /* ---- housekeeping ---- */
 
@@ -68,6 +72,12 @@ pt_status pt_checkpoint_prune(const char *run_folder, int64_t keep, int64_t ever
 /* Renames the folder of a checkpoint that was refused to step-N.refused-1 (2, …), so that the step can be saved
  * again and nothing is lost. */
 pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error *err);
+#define PT_CHECKPOINT_ASIDE 40
+/* Before the checkpoint of `step` is published: a RUN/model.tinygpt of a later step or of a newer program, whose bytes no
+ * folder of the run holds, is all that there is of it. It becomes RUN/model.refused-1.tinygpt (2, …), and `name` says so;
+ * else `name` is empty. */
+pt_status pt_checkpoint_keep_published(const char *run_folder, int64_t step,
+                                       char name[PT_CHECKPOINT_ASIDE], pt_error *err);
 /* Removes what killed processes left in the run folder: temporary files, and folders that never became
  * checkpoints. Adds their number to *swept. A folder that only lacks its manifest, and holds a whole model of its step,
  * gets one: it is a checkpoint again. A newer program's model stays. BAD_INPUT for a step that is a symbolic link; elsewhere such a one counts for nothing. */

@@ -232,6 +232,34 @@ TEST(a_newer_programs_checkpoint_stays)
     CHECK_INT(n_files(), 5 * 2 + 1);
 }
 
+/* Someone's copy of a checkpoint under a name that we would not give is theirs. */
+TEST(only_names_that_we_give_are_steps)
+{
+    static const char *const others[] = {
+        "step-000000000009", "step-0000009",  "step-",
+        "step-00000009 ",    "step--0000009", "step-99999999999999999999"};
+    char path[PATH];
+    int64_t step = 0, swept = 0;
+    fresh_folder();
+    CHECK_OK(save(8), err);
+    CHECK_OK(save(123456789), err);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        snprintf(path, sizeof path, "%s/checkpoints/%s", in_folder("run"), others[i]);
+        CHECK_OK(pt_fs_make_folder(path, &err), err);
+        snprintf(path, sizeof path, "%s/checkpoints/%s/manifest.json", in_folder("run"), others[i]);
+        put_text(path, "{}");
+    }
+    int files = n_files();
+    CHECK_OK(pt_checkpoint_sweep(in_folder("run"), &swept, &err), err);
+    CHECK(swept == 0 && n_files() == files);
+    CHECK_OK(pt_checkpoint_before(in_folder("run"), INT64_MAX, &step, &err), err);
+    CHECK_INT(step, 123456789);
+    CHECK_OK(pt_checkpoint_before(in_folder("run"), step, &step, &err), err);
+    CHECK_INT(step, 8);
+    CHECK_OK(pt_checkpoint_before(in_folder("run"), step, &step, &err), err);
+    CHECK_INT(step, -1);
+}
+
 /* What says so is the model: its manifest is of our version, or missing, as after a kill. */
 TEST(a_newer_programs_model_stays)
 {

@@ -61,9 +61,23 @@ typedef struct transfer {
     pt_error *err;
 } transfer;
 
+/* More than there can be is thrown away before it fills the disk. */
+static pt_status refuse_excess(transfer *t)
+{
+    pt_status s = pt_part_file_restart(t->part, t->err);
+    return s ? s
+             : pt_fail(t->err, PT_CORRUPT, "%s is not what was expected: more than %lld bytes",
+                       t->fetch->url, (long long)t->fetch->most);
+}
+
 static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
 {
     transfer *t = ctx;
+    int64_t room = t->fetch->most - pt_part_file_size(t->part);
+    if (t->fetch->most && (int64_t)(size * n) > room) {
+        t->status = refuse_excess(t);
+        return 0;
+    }
     t->status = pt_part_file_write(t->part, bytes, (int64_t)(size * n), t->err);
     return t->status ? 0 : size * n;
 }
@@ -120,20 +134,31 @@ static pt_status explain(const transfer *t, CURLcode code, pt_error *err)
         if (http / 100 == 3)
             return pt_fail(err, PT_UNSUPPORTED,
                            "%s leads to an address that is neither https nor http", url);
-        return pt_fail(err, PT_BAD_INPUT, "%s is no address to fetch: https, http and file are",
+        return pt_fail(err, PT_BAD_INPUT, "'%s' is no address to fetch: https, http and file are",
                        url);
-    case CURLE_URL_MALFORMAT: return pt_fail(err, PT_BAD_INPUT, "%s is no address to fetch", url);
+    case CURLE_URL_MALFORMAT: return pt_fail(err, PT_BAD_INPUT, "'%s' is no address to fetch", url);
+    case CURLE_TOO_MANY_REDIRECTS:
+        return pt_fail(err, PT_IO, "%s leads on from address to address, more than %ld times", url,
+                       MAX_REDIRECTS);
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
         return pt_fail(err, PT_IO, "no way to the network for %s: %s", url,
                        t->curl->easy_strerror(code));
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return pt_fail(err, PT_IO,
+                       "the transfer of %s broke off after %lld bytes (%s): the same command goes "
+                       "on from there",
+                       url, (long long)got, t->curl->easy_strerror(code));
     default: break;
     }
-    return pt_fail(err, PT_IO,
-                   "the transfer of %s broke off after %lld bytes (%s): the same command goes on "
-                   "from there",
-                   url, (long long)got, t->curl->easy_strerror(code));
+    return pt_fail(err, PT_IO, "%s cannot be fetched: %s", url, t->curl->easy_strerror(code));
 }
 
 /* One more try from the begin when what is there cannot be gone on from. */
@@ -205,10 +230,14 @@ static pt_status check(const char *path, const char *want, bool *right, pt_error
 static pt_status obtain(transfer *t, pt_error *err)
 {
     const char *want = t->fetch->sha256, *path = pt_part_file_path(t->part);
-    int64_t before = pt_part_file_size(t->part);
+    pt_status s = PT_OK;
     bool right = false;
+    if (t->fetch->most && pt_part_file_size(t->part) > t->fetch->most)
+        s = pt_part_file_restart(t->part, err);
+    if (s) return s;
+    int64_t before = pt_part_file_size(t->part);
     /* It may have broken off after its last byte. */
-    pt_status s = before && want ? check(path, want, &right, err) : PT_OK;
+    s = before && want ? check(path, want, &right, err) : PT_OK;
     for (int tries = before ? 2 : 1; tries > 0 && s == PT_OK && !right; tries--) {
         s = transfer_all(t, err);
         if (s == PT_OK) s = check(path, want, &right, err);

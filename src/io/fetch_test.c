@@ -37,8 +37,8 @@ static void send_all(int to, const char *bytes, size_t n)
     }
 }
 
-/* Answers by the path: /text, /broken (half of it, then silence), /norange (always from the begin), /404, /500, and
- * /to?URL, which leads there. */
+/* Answers by the path: /text, /broken (half of it, then silence), /norange (always from the begin), /404, /500,
+ * /to?URL, which leads there, and /round, which leads to itself. */
 static void answer(int to)
 {
     char request[4096], head[256];
@@ -52,6 +52,7 @@ static void answer(int to)
     if (n == 0) return;
     const char *range = strstr(request, "Range: bytes=");
     int from = range ? (int)strtol(range + 13, NULL, 10) : 0, status = range ? 206 : 200;
+    if (strncmp(request, "GET /round", 10) == 0) memcpy(request, "GET /to?/round ", 15);
     if (strncmp(request, "GET /to?", 8) == 0) {
         int len = snprintf(head, sizeof head,
                            "HTTP/1.1 302 x\r\nContent-Length: 0\r\nConnection: close\r\n"
@@ -270,6 +271,45 @@ TEST(a_server_leads_nowhere_but_to_the_web)
     pt_status status = fetch(url_of(s, "/to?/text"), sha256, NULL);
     stop_server(s);
     CHECK_OK(status, err);
+}
+
+TEST(an_address_that_leads_in_circles)
+{
+    if (!begin()) SKIP("no libcurl");
+    server s = start_server();
+    CHECK_INT(fetch(url_of(s, "/round"), sha256, NULL), PT_IO);
+    stop_server(s);
+    CHECK(strstr(err.message, "leads on from address to address, more than 5 times"));
+    CHECK_INT(fetch("", sha256, NULL), PT_BAD_INPUT);
+    CHECK_STR(err.message, "'' is no address to fetch");
+    CHECK_INT(n_entries(), 1);
+}
+
+/* Neither is waited for: not read to learn that it is wrong, not fetched to its end. */
+TEST(more_than_there_can_be_is_thrown_away_at_once)
+{
+    if (!begin()) SKIP("no libcurl");
+    server s = start_server();
+    pt_fetch f = {
+        .url = "http://127.0.0.1:1/", .path = in_folder("f"), .sha256 = sha256, .most = N};
+    char longer[N + 2] = "";
+    memset(longer, 'x', N + 1);
+    put_text(in_folder("f.part"), longer);
+    memset(&err, 0, sizeof err);
+    CHECK_INT(pt_fetch_file(&f, NULL, &err), PT_IO); /* nobody there */
+    CHECK(!pt_fs_exists(in_folder("f.part")));
+    f.url = url_of(s, "/text");
+    f.most = N / 2;
+    memset(&err, 0, sizeof err);
+    CHECK_INT(pt_fetch_file(&f, NULL, &err), PT_CORRUPT);
+    CHECK(strstr(err.message, "not what was expected: more than 50000 bytes"));
+    CHECK_INT(n_entries(), 1);
+    f.most = N;
+    put_text(in_folder("f.part"), longer);
+    pt_status status = pt_fetch_file(&f, NULL, &err);
+    stop_server(s);
+    CHECK_INT(status, PT_OK);
+    CHECK_INT(pt_fs_size(in_folder("f")), N);
 }
 
 TEST(a_part_of_another_file_begins_again)

@@ -17,7 +17,8 @@ typedef struct pt_note_kind {
 } pt_note_kind;
 
 /* Reads and checks one; *out lives as long as the arena, and is NULL on failure. Errors: those of pt_fs_read; BAD_INPUT when
- * it is no JSON, of another format or has no version; UNSUPPORTED when its version is newer. */
+ * it is no JSON, of another format or has no version, which is a whole number from 1; UNSUPPORTED when that is above ours,
+ * however large. */
 pt_status pt_note_read(const char *path, const pt_note_kind *kind, pt_arena *arena,
                        const pt_json **out, pt_error *err);
 

@@ -153,7 +153,7 @@ TEST(configurations)
         {CONFIG ",\"useDeepNorm\":{}", PT_UNSUPPORTED, "useDeepNorm is an object"},
         {CONFIG ",\"slidingWindow\":16", PT_UNSUPPORTED, "slidingWindow"},
         {CONFIG ",\"tokenizerSource\":\"bpe/\\u001b[2Jtokenizer.json\"", PT_UNSUPPORTED,
-         "tokenizerSource is bpe/?[2Jtokenizer.json"},
+         "tokenizerSource is bpe/·[2Jtokenizer.json"},
         {CONFIG ",\"ctx\":3", PT_CORRUPT, "ctx"}, /* twice */
     };
     char header[512];

@@ -204,6 +204,18 @@ static pt_status open_texts(pt_corpus *c, stream *s, pt_corpus_source *source, p
     return status;
 }
 
+/* How the stream is cut, in one hash: there may be thousands of shards. */
+static void hash_cut(const pt_shard_folder *folder, char hex[65])
+{
+    pt_sha256 all;
+    uint8_t digest[32];
+    pt_sha256_init(&all);
+    for (int64_t i = 0; i < folder->n; i++)
+        pt_sha256_update(&all, folder->file[i].shard.sha256, sizeof folder->file[i].shard.sha256);
+    pt_sha256_final(&all, digest);
+    pt_hex(digest, sizeof digest, hex);
+}
+
 static pt_status open_shards(pt_corpus *c, stream *s, pt_corpus_source *source,
                              pt_shard_folder *folder, pt_error *err)
 {
@@ -223,6 +235,7 @@ static pt_status open_shards(pt_corpus *c, stream *s, pt_corpus_source *source,
     source->tokens = folder->tokens;
     source->bytes = folder->bytes;
     pt_hex(last->sha256, sizeof last->sha256, source->sha256);
+    hash_cut(folder, source->cut_sha256);
     if (folder->tokens) status = separate(c, s, NULL, err);
     for (int64_t i = 0; i < folder->n && status == PT_OK; i++) {
         const pt_shard_file *file = &folder->file[i];
@@ -329,6 +342,12 @@ int64_t pt_corpus_tokens(const pt_corpus *c)
 int64_t pt_corpus_memory(const pt_corpus *c) { return c->text_bytes; }
 const char *pt_corpus_sha256(const pt_corpus *c) { return c->sha256; }
 
+pt_status pt_corpus_verify(const pt_corpus *c, int i, const pt_job *job, pt_error *err)
+{
+    if (!c->source[i].n_shards) return PT_OK;
+    return pt_shard_folder_verify(&c->folder[i], job, err);
+}
+
 const char *pt_corpus_locate(const pt_corpus *c, int i, int64_t token, int64_t *at)
 {
     const stream *s = &c->stream[i];
@@ -339,21 +358,12 @@ const char *pt_corpus_locate(const pt_corpus *c, int i, int64_t token, int64_t *
     return g[1].path;
 }
 
-/* How the stream is cut, in one hash: there may be thousands of shards. */
-static void write_shards(const pt_shard_folder *folder, pt_json_writer *w)
+static void write_shards(const pt_corpus_source *source, pt_json_writer *w)
 {
-    pt_sha256 all;
-    uint8_t digest[32];
-    char hex[65];
-    pt_sha256_init(&all);
-    for (int64_t i = 0; i < folder->n; i++)
-        pt_sha256_update(&all, folder->file[i].shard.sha256, sizeof folder->file[i].shard.sha256);
-    pt_sha256_final(&all, digest);
-    pt_hex(digest, sizeof digest, hex);
     pt_json_begin_object(w, "shards");
-    pt_json_i64(w, "count", folder->n);
-    pt_json_i64(w, "bytes", folder->bytes);
-    pt_json_string(w, "sha256", hex);
+    pt_json_i64(w, "count", source->n_shards);
+    pt_json_i64(w, "bytes", source->bytes);
+    pt_json_string(w, "sha256", source->cut_sha256);
     pt_json_end_object(w);
 }
 
@@ -373,7 +383,7 @@ void pt_corpus_write_json(const pt_corpus *c, const double *weight, pt_json_writ
         pt_json_i64(w, "documents", source->documents);
         pt_json_i64(w, "tokens", source->tokens);
         pt_json_string(w, "sha256", source->sha256);
-        if (source->n_shards) write_shards(&c->folder[i], w);
+        if (source->n_shards) write_shards(source, w);
         pt_json_end_object(w);
     }
     pt_json_end_array(w);

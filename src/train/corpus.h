@@ -33,6 +33,7 @@ typedef struct pt_corpus_source {
     int64_t files;                    /* text files or shards */
     int64_t documents, tokens, bytes; /* bytes: of the files */
     int n_shards;                     /* 0: text */
+    char cut_sha256[65];              /* of the digests in the headers of its shards; "" for text */
     char sha256[65];                  /* of its tokens with the separators among them */
     pt_separator separator;           /* of its documents */
 } pt_corpus_source;
@@ -49,6 +50,9 @@ const pt_tokens *pt_corpus_streams(const pt_corpus *corpus, int *n);
 const pt_corpus_source *pt_corpus_sources(const pt_corpus *corpus, int *n);
 int64_t pt_corpus_tokens(const pt_corpus *corpus);
 int64_t pt_corpus_memory(const pt_corpus *corpus); /* bytes of text in memory */
+/* Reads all of source i's shards and checks that they are one stream, the one that its sha256 is of; nothing to do for text,
+ * which was read. Errors: those of pt_shard_folder_verify. */
+pt_status pt_corpus_verify(const pt_corpus *corpus, int i, const pt_job *job, pt_error *err);
 /* One source: its sha256. Several: that of their digests in order, 32 bytes each. The separator between
  * sources is not in it. */
 const char *pt_corpus_sha256(const pt_corpus *corpus);

@@ -166,8 +166,10 @@ static void write_options(pt_json_writer *w, const pt_model_config *c, const pt_
 
 static void write_corpus(pt_json_writer *w, const pt_run_description *d)
 {
+    char folder[PT_FS_PATH_MAX];
     pt_json_begin_object(w, "corpus");
     pt_json_string(w, "path", d->corpus_path);
+    if (pt_fs_working_folder(folder)) pt_json_string(w, "folder", folder);
     pt_json_i64(w, "bytes", d->corpus_bytes);
     pt_json_string(w, "sha256", d->corpus_sha256);
     pt_json_string(w, "tokenizer", "bytes");
@@ -352,6 +354,10 @@ void pt_run_folder_discard(pt_run_folder *run)
 
 pt_status pt_run_folder_save_begin(pt_run_folder *run, int64_t step, pt_sink *sink, pt_error *err)
 {
+    if (!pt_append_file_is_in_place(run->log)) /* or half a folder would be made anew */
+        return pt_fail(err, PT_NOT_FOUND,
+                       "%s was moved or deleted while the run went on: step %lld cannot be saved",
+                       run->path, (long long)step);
     return pt_checkpoint_begin(&run->checkpoint, run->path, step, sink, err);
 }
 

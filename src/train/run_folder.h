@@ -4,6 +4,7 @@
 #ifndef PT_TRAIN_RUN_FOLDER_H
 #define PT_TRAIN_RUN_FOLDER_H
 
+#include "io/checkpoint.h"
 #include "train/corpus.h"
 #include "train/trainer.h"
 
@@ -52,7 +53,11 @@ pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err);
 typedef struct pt_run_restored {
     int64_t step; /* of the checkpoint that was used; -1: there is none, the trainer is as it was */
     bool from_published; /* no checkpoint could be used, but the run's model.tinygpt */
-    int64_t n_refused;   /* newer ones that could not be used; the first few of them: */
+    /* The new name of a model.tinygpt that no checkpoint holds, or empty. */
+    char kept[PT_CHECKPOINT_ASIDE];
+    /* Why best.json cannot be used, or empty: then the best was told from a checkpoint's header. */
+    char best_why[200];
+    int64_t n_refused; /* newer ones that could not be used; the first few of them: */
     struct {
         int64_t step;
         bool newer; /* of a newer program: it was left in place */

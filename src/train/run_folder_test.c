@@ -399,6 +399,20 @@ TEST(a_failed_save_leaves_no_checkpoint_and_no_line)
     end_test(run);
 }
 
+TEST(nothing_is_saved_where_the_folder_was)
+{
+    fresh_folder();
+    pt_run_folder *run = new_run();
+    pt_sink sink;
+    char moved[600];
+    memset(&err, 0, sizeof err);
+    snprintf(moved, sizeof moved, "%s", in_folder("moved"));
+    CHECK(rename(file_path(""), moved) == 0);
+    CHECK_INT(pt_run_folder_save_begin(run, 3, &sink, &err), PT_NOT_FOUND);
+    CHECK(strstr(err.message, "was moved or deleted while the run went on: step 3 cannot"));
+    pt_run_folder_free(run);
+}
+
 TEST(every_failing_allocation_is_reported)
 {
     int64_t nth = 1;

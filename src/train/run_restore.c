@@ -93,13 +93,19 @@ static pt_status set_aside_after(pt_run_folder *run, int64_t step, bool all, pt_
     }
 }
 
-/* The best of the checkpoints that count from here on: one from after `step` is to be made again. */
-static void recall_best(pt_run_folder *run, int64_t step)
+/* The best of the checkpoints that count from here on: one from after `step` is to be made again. A best.json that is
+ * damaged is written anew. */
+static pt_status recall_best(pt_run_folder *run, int64_t step, pt_run_restored *r, pt_error *err)
 {
+    pt_error why = {0};
     run->saved_step = step;
     run->val_step = -1;
-    if (!pt_checkpoint_best(run->path, &run->best_step, &run->best_loss) || run->best_step > step)
-        run->best_step = -1;
+    pt_status s = pt_checkpoint_best(run->path, &run->best_step, &run->best_loss, &why);
+    if (run->best_step > step) run->best_step = -1;
+    if (s == PT_NO_MEMORY) return pt_fail(err, s, "%s", why.message);
+    if (s) pt_format(r->best_why, sizeof r->best_why, "%s", why.message);
+    if (!s || run->best_step < 0) return PT_OK;
+    return pt_checkpoint_mark_best(run->path, run->best_step, run->best_loss, err);
 }
 
 /* Where no checkpoint can be used, RUN/model.tinygpt may be whole: the newest one's file under its second name. One that is
@@ -123,8 +129,9 @@ static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_r
     }
     r->step = pt_trainer_step(trainer);
     r->from_published = true;
-    recall_best(run, r->step);
+    s = recall_best(run, r->step, r, err);
     run->saved_step = -1; /* its step has no checkpoint */
+    if (s) return s;
     return r->n_refused ? set_aside_after(run, -1, false, err) : PT_OK;
 }
 
@@ -138,6 +145,22 @@ static pt_status multiple_before(const pt_run_folder *run, int64_t below, int64_
     return s;
 }
 
+/* What cannot be used is noted, so that the one before is tried; OK then. */
+static pt_status pass_over(pt_run_folder *run, int64_t step, const pt_error *why,
+                           pt_run_restored *r, pt_error *err)
+{
+    if (why->status == PT_IO) /* it may be whole: whoever may read it is to decide */
+        return pt_fail(err, PT_IO,
+                       "the checkpoint of step %lld cannot be read (%s): mend that, or move "
+                       "it away to go on from the one before",
+                       (long long)step, why->message);
+    if (why->status == PT_NO_MEMORY || why->status == PT_INTERNAL) {
+        if (err) *err = *why;
+        return why->status;
+    }
+    return note_refused(run, step, why, r, err);
+}
+
 static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t below,
                                 int64_t every, pt_run_restored *r, pt_error *err)
 {
@@ -148,24 +171,15 @@ static pt_status restore_before(pt_run_folder *run, pt_trainer *trainer, int64_t
         if (s) return s;
         if (step < 0) break;
         pt_error why = {0};
-        s = try_step(run, trainer, step, &why);
-        if (s == PT_OK) {
+        if (try_step(run, trainer, step, &why) == PT_OK) {
             r->step = step;
-            recall_best(run, step);
             s = set_aside_after(run, step, below < INT64_MAX, err);
+            if (s == PT_OK) s = recall_best(run, step, r, err);
+            if (s == PT_OK) s = pt_checkpoint_keep_published(run->path, step, r->kept, err);
             return s ? s : pt_checkpoint_publish(run->path, step, err);
         }
-        if (s == PT_IO) /* it may be whole: whoever may read it is to decide */
-            return pt_fail(err, s,
-                           "the checkpoint of step %lld cannot be read (%s): mend that, or move "
-                           "it away to go on from the one before",
-                           (long long)step, why.message);
-        if (s == PT_NO_MEMORY || s == PT_INTERNAL) {
-            if (err) *err = why;
-            return s;
-        }
         if (!r->n_refused) first = why;
-        s = note_refused(run, step, &why, r, err);
+        s = pass_over(run, step, &why, r, err);
         if (s) return s;
     }
     pt_error why = {0};

@@ -388,7 +388,7 @@ TEST(the_best_checkpoint_is_never_pruned)
     CHECK(strstr(err.message, "step 14"));
     for (int64_t step = 10; step < 15; step++)
         CHECK_OK(pt_checkpoint_set_aside(fault_broken, step, &err), err);
-    CHECK(pt_checkpoint_best(fault_broken, &best, &loss) && best == 4);
+    CHECK(pt_checkpoint_best(fault_broken, &best, &loss, &err) == PT_OK && best == 4);
     CHECK_OK(pt_checkpoint_prune(fault_broken, 0, 0, &err), err);
     CHECK(pt_fs_exists(path_of("checkpoints/step-00000004")));
     CHECK_OK(pt_checkpoint_prune(fault_broken, 1, 0, &err), err);
@@ -400,7 +400,7 @@ TEST(the_best_checkpoint_is_never_pruned)
     CHECK_OK(pt_checkpoint_prune(fault_broken, 1, 0, &err), err);
     CHECK(!pt_fs_exists(path_of("checkpoints/step-00000004/manifest.json")));
     CHECK_STR(text_of(path_of("checkpoints/step-00000004/notes.txt")), "the user's");
-    CHECK(pt_checkpoint_best(fault_broken, &best, &loss) && best == 5);
+    CHECK(pt_checkpoint_best(fault_broken, &best, &loss, &err) == PT_OK && best == 5);
     CHECK_CLOSE(loss, 1.25, 0);
     pt_run_folder_free(run);
 }

@@ -1,170 +1,84 @@
-/** What the tests of the page share: a server, a browser, and visits, each with storage of its own. */
+/** What the tests of the page share: servers, a browser, and visits, each with storage of its own. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import { serve } from '../serve.mjs';
+import { Visit } from './visit.mjs';
+import { busy } from './quiet.mjs';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const WAIT_MS = 30_000;
+export { text } from './visit.mjs';
 
-/** Enough to hold a tenth aside; learned in a few steps. */
-export const text = 'the cat sat on the mat and the dog sat on the log. '.repeat(200);
-
-/** A browser's profile with one page open, and what is done with it. */
-export class Visit {
-    constructor(context, site, shots) {
-        Object.assign(this, { context, site, shots, complaints: [], elsewhere: [], allowed: [site] });
-    }
-
-    /** Another tab of the same profile, which takes the place of the page. */
-    async tab() {
-        const page = await this.context.newPage();
-        page.on('console', (message) => message.type() === 'error' && this.complaints.push(message.text()));
-        page.on('pageerror', (error) => this.complaints.push(String(error)));
-        page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
-        page.on('request', (request) => {
-            const known = [...this.allowed, 'blob:', 'data:'].some((begin) => request.url().startsWith(begin));
-            if (!known) this.elsewhere.push(request.url());
-        });
-        page.setDefaultTimeout(WAIT_MS);
-        return (this.page = page);
-    }
-
-    async goto(hash = '') {
-        await this.page.goto('about:blank');
-        await this.page.goto(this.site + hash);
-        await this.page.getByRole('heading', { level: 1 }).waitFor();
-    }
-
-    press = (name, within = this.page) => within.getByRole('button', { name, exact: true }).click();
-    go = (name) => this.page.getByRole('navigation').getByRole('link', { name }).click();
-    ready = (name) => this.page.locator(`button[aria-disabled=false]:text-is("${name}")`).first().waitFor();
-    field = (label) => this.page.getByRole('spinbutton', { name: label });
-    phase = (words) => this.page.locator(`.phase:has-text("${words}")`).waitFor({ timeout: 60_000 });
-    fact = async (name) => (await this.page.locator('dl.facts div', { has: this.page.locator(`dt:text-is("${name}")`) }).locator('dd').textContent()).trim();
-
-    async setUp(steps, lr, corpus = text) {
-        await this.go('Set up');
-        await this.page.getByRole('radio', { name: 'Paste' }).check({ force: true });
-        await this.page.getByLabel('Your text').fill(corpus);
-        await this.field('How long').fill(String(steps));
-        await this.field('Gentle start').fill('5');
-        await this.field('Size of a correction').fill(String(lr));
-        await this.ready('Start training');
-    }
-
-    async train(steps, lr = 0.005) {
-        await this.setUp(steps, lr);
-        await this.press('Start training');
-        await this.phase('Done');
-    }
-
-    async saved(step) {
-        await this.page.locator(`[data-test=saved]:has-text("at step ${step.toLocaleString('en')},")`).waitFor();
-    }
-
-    /** Of a run at rest, once it is saved there. Saving a paused run first ends the step that is under way. */
-    async restingStep() {
-        const step = await this.page.waitForFunction(() => {
-            const stepIn = (selector) => /step ([\d,]*\d)/.exec(document.querySelector(selector)?.textContent ?? '')?.[1];
-            return stepIn('.phase') !== undefined && stepIn('.phase') === stepIn('[data-test=saved]') && stepIn('.phase');
-        });
-        return Number((await step.jsonValue()).replace(',', ''));
-    }
-
-    /** A run of so many steps, paused somewhere at its beginning and saved; the step. */
-    async trainHalf(steps) {
-        await this.setUp(steps, 0.005);
-        await this.press('Start training');
-        await this.page.waitForFunction(() => Number(/step ([\d,]+) of/.exec(document.querySelector('.phase')?.textContent ?? '')?.[1]) >= 40);
-        await this.press('Pause');
-        await this.phase('Paused');
-        return this.restingStep();
-    }
-
-    async download(name, within = this.page) {
-        const [download] = await Promise.all([this.page.waitForEvent('download'), this.press(name, within)]);
-        return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
-    }
-
-    /** Every loss as it was computed: the curve of the newest save of the run of this name, or of the newest run. */
-    async curve() {
-        return this.page.evaluate(async () => {
-            const runs = await (await navigator.storage.getDirectory()).getDirectoryHandle('runs');
-            let newest = { saved: '' };
-            for await (const [, run] of runs.entries())
-                for await (const [name, slot] of run.entries()) {
-                    if (slot.kind !== 'directory') continue;
-                    const open = async (file) => (await slot.getFileHandle(file)).getFile();
-                    const record = await open('record.json').then(async (file) => JSON.parse(await file.text()), () => undefined);
-                    if (!record || record.saved <= newest.saved) continue;
-                    const curve = new Float64Array(await (await open('curve.f64')).arrayBuffer());
-                    newest = { ...record, slot: name, losses: [...curve.subarray(0, curve.length / 2)] };
-                }
-            return newest;
-        });
-    }
-
-    async accessible() {
-        await this.page.evaluate(axe);
-        const { violations } = await this.page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-        assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`), []);
-        const wide = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `the page is ${wide} px too wide`);
-    }
-
-    /** Usable at three widths, light and dark; pictures of it where a folder for them was named. */
-    async look(name) {
-        const all = ['light', 'dark'].flatMap((scheme) => [360, 768, 1280].map((width) => [scheme, width]));
-        for (const [scheme, width] of this.shots ? all : [all[0], all[5]]) {
-            await this.page.emulateMedia({ colorScheme: scheme });
-            await this.page.setViewportSize({ width, height: 900 });
-            await this.page.waitForTimeout(this.shots ? 250 : 30);
-            await this.accessible();
-            if (this.shots) await this.page.screenshot({ path: `${this.shots}/app-${name}-${width}-${scheme}.png`, fullPage: true });
-        }
-        await this.page.emulateMedia({ colorScheme: 'light' });
-    }
-}
+/** Why a test could not be: no failure, and said aloud. */
+class Skip extends Error {}
 
 export class Driver {
     passed = 0;
     failed = 0;
+    skipped = 0;
     visits = [];
+    servers = [];
 
-    static async start(folder, shots) {
+    /** A browser for the site in `folder`; pictures go to `shots`, if it is named. */
+    static async start(folder, browser, shots) {
         const driver = new Driver();
-        driver.shots = shots;
-        driver.server = await serve(folder, 0);
-        driver.site = `http://localhost:${driver.server.address().port}/`;
-        driver.browser = await chromium.launch({
-            executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-            args: ['--headless=new', '--no-sandbox', '--disable-gpu'],
-        });
+        Object.assign(driver, { folder, shots });
+        if (shots) mkdirSync(shots, { recursive: true });
+        driver.home = await driver.serve();
+        const args = ['--headless=new', '--no-sandbox', '--disable-gpu'];
+        driver.browser = await chromium.launch({ executablePath: browser, args });
         return driver;
     }
 
-    /** Scripts of the test (axe) come from outside the page's policy. */
-    async visit() {
-        const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, bypassCSP: true });
-        const visit = new Visit(context, this.site, this.shots);
+    /** Another server. `headers`: what it sends with every file. */
+    async serve({ folder = this.folder, headers } = {}) {
+        const server = await serve(folder, 0, headers);
+        this.servers.push(server);
+        /** The server goes away; open pages stay. */
+        const down = () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve)));
+        return { url: `http://localhost:${server.address().port}/`, down };
+    }
+
+    /** A profile of its own with one empty page. `site`: of `serve`; `options`: of Playwright's contexts. Scripts of the test (axe)
+     * come from outside the page's policy. */
+    async visit({ site = this.home, ...options } = {}) {
+        const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, bypassCSP: true, ...options });
+        const visit = new Visit(context, site.url, this.shots);
         await visit.tab();
         this.visits.push(visit);
         return visit;
     }
 
     async test(name, work) {
+        const begun = performance.now();
         try {
             await work();
             this.passed++;
         } catch (error) {
+            if (error instanceof Skip) {
+                this.skipped++;
+                console.log(`skip: ${name}: ${error.message}`);
+                return;
+            }
             this.failed++;
-            console.log(`failed: ${name}\n${error.stack}`);
+            console.log(`failed: ${name}\n${error.stack.replace(/(.{300}).*/g, '$1…')}`);
             const page = this.visits.at(-1)?.page;
-            if (this.shots && page && !page.isClosed()) await page.screenshot({ path: `${this.shots}/app-failed-${this.failed}.png`, fullPage: true }).catch(() => undefined);
+            if (this.shots && page && !page.isClosed()) await page.screenshot({ path: `${this.shots}/failed-${this.failed}.png`, fullPage: true }).catch(() => undefined);
+        } finally {
+            if (process.env.TIMES) console.log(`${((performance.now() - begun) / 1000).toFixed(1)} s  ${name}`);
         }
+    }
+
+    /** A measurement: `work` gives a time in ms that may be `most`. What else the machine does would be measured as well, so where
+     * that is much, nothing is judged. */
+    async timed(name, most, work) {
+        await this.test(name, async () => {
+            const before = await busy();
+            const ms = await work();
+            console.log(`note: ${name}: ${Math.round(ms)} ms, of ${most}`);
+            if (before) throw new Skip(`not judged: ${before}`);
+            assert.ok(ms <= most, `${ms} ms`);
+        });
     }
 
     /** Of all visits since the last time. */
@@ -179,6 +93,6 @@ export class Driver {
 
     async end() {
         await this.browser.close();
-        this.server.close();
+        for (const server of this.servers) server.close();
     }
 }

@@ -45,7 +45,7 @@ export class Draft {
             const all = await listPresets();
             this.presets = all.filter(({ name }) => presetNames.includes(name));
             this.choose(this.presets[0]!.name);
-            await this.use('built-in');
+            await this.use(this.kind); // a visitor may have been quicker
             void this.estimate();
         } catch (error) {
             this.checking = false;
@@ -128,6 +128,7 @@ export class Draft {
     /** Something is different: it is checked once it has been left alone for a moment. */
     changed(): void {
         this.checking = true;
+        this.turn++; // a check that is under way is of what it was before
         clearTimeout(this.timer);
         this.timer = setTimeout(() => void this.check(), SETTLE_MS);
     }

@@ -33,8 +33,9 @@ export function duration(seconds: number): string {
 /** The same, as one says it of an estimate. */
 export function roughly(seconds: number): string {
     const sizes: [number, string][] = [[86400, 'days'], [3600, 'h'], [60, 'min'], [1, 's']];
-    const [size, unit] = sizes.find(([length]) => seconds >= 2 * length) ?? [1, 's'];
-    return `${count(Math.max(1, seconds / size))} ${unit}`;
+    const [size, unit] = sizes.find(([length]) => seconds >= 1.5 * length) ?? [1, 's'];
+    const n = Math.max(1, seconds / size);
+    return `${n < 3 && size > 1 ? Math.round(2 * n) / 2 : count(n)} ${unit}`;
 }
 
 export function percent(p: number): string {

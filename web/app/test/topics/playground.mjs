@@ -18,6 +18,19 @@ export default async function playground(driver) {
         await page.getByRole('radio', { name: /^tiny/ }).check({ force: true });
     });
 
+    await driver.test('a text that is chosen before the engine stands stays chosen', async () => {
+        const early = await driver.visit();
+        let goOn;
+        const wait = new Promise((resolve) => (goOn = resolve));
+        await early.context.route('**/*.wasm', (route) => wait.then(() => route.continue()));
+        await early.goto();
+        await early.page.getByRole('radio', { name: 'Paste' }).check({ force: true });
+        goOn();
+        await early.page.locator('#problems:has-text("Paste a text")').waitFor();
+        assert.ok(await early.page.getByRole('radio', { name: 'Paste' }).isChecked());
+        await early.page.close();
+    });
+
     await driver.test('a knob says why, and what cannot run says why not', async () => {
         await page.getByRole('button', { name: 'Why: How long' }).click();
         assert.ok(await page.getByText('How many times the weights are corrected').isVisible());
@@ -30,6 +43,26 @@ export default async function playground(driver) {
         await visit.field('Width').fill('48');
         await page.getByRole('radio', { name: 'Paste' }).check({ force: true });
         await page.locator('#problems:has-text("Paste a text")').waitFor();
+    });
+
+    await driver.test('on a small screen the start is in reach, and so is why not', async () => {
+        await visit.go('Set up');
+        await page.setViewportSize({ width: 360, height: 740 });
+        const start = page.getByRole('button', { name: 'Start training' });
+        const inSight = (locator) => locator.evaluate((e) => (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(e.getBoundingClientRect()));
+        await page.evaluate(() => scrollTo(0, 0));
+        assert.ok(await inSight(start));
+        await visit.press('Why it cannot run yet');
+        await page.waitForTimeout(100);
+        assert.ok(await inSight(page.locator('#problems')));
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.getByRole('button', { name: 'Why it cannot run yet' }).focus();
+        for (let i = 0; i < 3; i++) {
+            await page.keyboard.press('Tab');
+            const [focused, bar] = await page.evaluate(() => [document.activeElement, document.querySelector('.go')].map((e) => e.getBoundingClientRect().toJSON()));
+            assert.ok(focused.bottom <= bar.top || focused.top >= bar.top, 'the bar hides what has the focus');
+        }
+        await page.setViewportSize({ width: 1280, height: 900 });
     });
 
     await driver.test('views without a model lead to one', async () => {
@@ -72,6 +105,11 @@ export default async function playground(driver) {
         assert.match(await slider.getAttribute('aria-valuetext'), /^step 1: training 5\./);
         await page.keyboard.press('ArrowRight');
         assert.match(await slider.getAttribute('aria-valuetext'), /^step 2: /);
+        await page.setViewportSize({ width: 360, height: 900 });
+        await page.waitForTimeout(200);
+        const [plot, mark] = [await page.locator('.u-over').boundingBox(), await page.locator('.u-cursor-pt').first().boundingBox()];
+        assert.ok(Math.abs(mark.x + mark.width / 2 - plot.x) < 0.05 * plot.width, `step 2 of 400 is marked at ${mark.x - plot.x} of ${plot.width} px`);
+        await page.setViewportSize({ width: 1280, height: 900 });
         await page.getByText('The curve as a table').click();
         assert.equal(await page.getByRole('table').getByRole('row').count(), 21);
         await visit.look('train');
