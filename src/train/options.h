@@ -12,9 +12,9 @@
 
 typedef struct pt_train_options {
     int64_t steps;
-    int64_t batch; /* windows per micro-batch */
-    int64_t accum; /* micro-batches per step */
-    int64_t ctx;   /* tokens per window; 0 = the model's */
+    int64_t batch;     /* windows per micro-batch */
+    int64_t accum;     /* micro-batches per step */
+    int64_t ctx;       /* tokens per window; 0 = the model's */
     double lr, min_lr; /* min_lr: of cosine and wsd, else 0 */
     int64_t warmup;
     pt_schedule_kind schedule;
