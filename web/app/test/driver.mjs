@@ -1,7 +1,6 @@
 /** What the tests of the page share: servers, a browser, and visits, each with storage of its own. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { serve } from '../serve.mjs';
 import { Visit } from './visit.mjs';
@@ -60,13 +59,18 @@ export class Driver {
                 console.log(`skip: ${name}: ${error.message}`);
                 return;
             }
-            this.failed++;
-            console.log(`failed: ${name}\n${error.stack.replace(/(.{300}).*/g, '$1…')}`);
-            const page = this.visits.at(-1)?.page;
-            if (this.shots && page && !page.isClosed()) await page.screenshot({ path: `${this.shots}/failed-${this.failed}.png`, fullPage: true }).catch(() => undefined);
+            await this.fail(name, error);
         } finally {
             if (process.env.TIMES) console.log(`${((performance.now() - begun) / 1000).toFixed(1)} s  ${name}`);
         }
+    }
+
+    /** With a picture of the page, where pictures are wanted. */
+    async fail(name, error) {
+        this.failed++;
+        console.log(`failed: ${name}\n${error.stack.replace(/(.{300}).*/g, '$1…')}`);
+        const page = this.visits.at(-1)?.page;
+        if (this.shots && page && !page.isClosed()) await page.screenshot({ path: `${this.shots}/failed-${this.failed}.png`, fullPage: true }).catch(() => undefined);
     }
 
     /** A measurement: `work` gives a time in ms that may be `most`. What else the machine does would be measured as well, so where

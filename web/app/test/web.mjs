@@ -52,7 +52,7 @@ async function topics(names) {
     const driver = await Driver.start(folder, browser, values.shots);
     for (const topic of names) {
         const { default: run } = await import(all.get(topic));
-        await run(driver);
+        await run(driver).catch((error) => driver.fail(topic, error)); // between two tests
         await driver.noComplaints(topic);
     }
     await driver.end();

@@ -52,11 +52,11 @@ export default async function playground(driver) {
         const inSight = (locator) => locator.evaluate((e) => (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(e.getBoundingClientRect()));
         await page.evaluate(() => scrollTo(0, 0));
         assert.ok(await inSight(start));
-        await visit.press('Why it cannot run yet');
+        await visit.press('Why not yet?');
         await page.waitForTimeout(100);
         assert.ok(await inSight(page.locator('#problems')));
         await page.evaluate(() => scrollTo(0, 0));
-        await page.getByRole('button', { name: 'Why it cannot run yet' }).focus();
+        await page.getByRole('button', { name: 'Why not yet?' }).focus();
         for (let i = 0; i < 3; i++) {
             await page.keyboard.press('Tab');
             const [focused, bar] = await page.evaluate(() => [document.activeElement, document.querySelector('.go')].map((e) => e.getBoundingClientRect().toJSON()));

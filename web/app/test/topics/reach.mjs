@@ -31,6 +31,7 @@ export default async function reach(driver) {
         await it.goto();
         await it.ready('Start training');
         await stored(it.page);
+        await it.page.locator('[data-test=time]:has-text("about")').waitFor(); // the measurement of the speed starts threads, too
         await site.down();
         await it.page.reload();
         await it.ready('Start training');
