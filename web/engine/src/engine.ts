@@ -105,7 +105,13 @@ export class Run {
         this.engine = engine;
         this.plan = plan;
         this.options = options;
-        this.working = options.paused ? Promise.resolve(false) : this.work();
+        this.working = this.watched(options.paused ? Promise.resolve(false) : this.work());
+    }
+
+    /** Who asks for `done` only later still hears of a failure; until then it is not one that nobody handles. */
+    private watched(work: Promise<boolean>): Promise<boolean> {
+        work.catch(() => undefined);
+        return work;
     }
 
     private async work(): Promise<boolean> {
@@ -132,7 +138,7 @@ export class Run {
 
     /** Goes on after a pause. */
     resume(): void {
-        this.working = this.working.then((over) => over || this.work());
+        this.working = this.watched(this.working.then((over) => over || this.work()));
     }
 
     /** Ends after the step under way; it is then saved. */
@@ -146,7 +152,7 @@ export class Run {
     async continue(steps: number): Promise<void> {
         await this.working;
         await this.engine.call('continue', { steps });
-        this.working = this.work();
+        this.working = this.watched(this.work());
     }
 
     /** The run as a .tinygpt file, with AdamW's moments: while it works, is paused, or is over. */

@@ -30,6 +30,8 @@ export class Draft {
     problems = $state.raw<string[]>([]);
     remarks = $state.raw<string[]>([]);
     checking = $state(true);
+    /** The visitor has set something. */
+    touched = false;
     private file: Source | undefined;
     private turn = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;

@@ -13,8 +13,8 @@ async function makeWay(lab: Lab): Promise<void> {
     if (lab.inTheWay) throw new Error('A run is under way here that could not be saved: stop it first.');
 }
 
-/** Rejects with a sentence; what was on the page is then still there. */
-export async function openRun(lab: Lab, draft: Draft, id: string): Promise<void> {
+/** Rejects with a sentence; what was on the page is then still there. `adopts`: whether the next run is to be set up like it. */
+export async function openRun(lab: Lab, draft: Draft, id: string, adopts = () => true): Promise<void> {
     const { keeper } = lab;
     if (keeper.current?.id === id) return;
     await makeWay(lab);
@@ -25,15 +25,15 @@ export async function openRun(lab: Lab, draft: Draft, id: string): Promise<void>
     });
     await lab.restore(kept, release);
     keeper.told = kept.told.map((what) => `${kept.record.name}: ${what}`);
-    if (lab.source) await draft.adopt(fromRun(lab.settings), lab.source);
+    if (lab.source && adopts()) await draft.adopt(fromRun(lab.settings), lab.source);
 }
 
-/** After a reload: the run that this tab had open. */
+/** After a reload: the run that this tab had open. What the visitor has set meanwhile stays. */
 export async function openLast(lab: Lab, draft: Draft): Promise<void> {
     const id = takeOpened();
     if (!id || lab.keeper.whyNot) return;
     try {
-        await openRun(lab, draft, id);
+        await openRun(lab, draft, id, () => !draft.touched);
     } catch (error) {
         lab.keeper.told = [`The run that this tab had open could not be opened again. ${(error as Error).message}`];
         opened(undefined);
