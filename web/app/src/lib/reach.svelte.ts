@@ -1,6 +1,8 @@
 /** The page without a network, and its threads where the server sends no headers for them: what the service worker is for. */
 import { refuseThreads } from 'posttrain-engine';
 
+const AFTER_LOAD_MS = 3000;
+
 export class Reach {
     /** A reload would give the page threads. */
     couldIsolate = $state(false);
@@ -15,8 +17,8 @@ export class Reach {
         const off = new URLSearchParams(location.search).get('isolation') === 'off';
         if (off) refuseThreads('the address of the page asks for one thread (isolation=off)');
         if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
-        // What the page needs first comes first.
-        const begin = () => void this.register(off).catch(() => undefined);
+        // Fetching and checking the whole site takes a processor: the page, and a first step of training, come first.
+        const begin = () => setTimeout(() => void this.register(off).catch(() => undefined), AFTER_LOAD_MS);
         if (document.readyState === 'complete') begin();
         else addEventListener('load', begin, { once: true });
     }
