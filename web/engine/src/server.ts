@@ -20,6 +20,8 @@ export class Server {
     private abi: Abi | undefined;
     private threads: Threads | undefined;
     private running = false;
+    /** A checkpoint is asked for and not begun. */
+    private asked = false;
     private pausing = false;
     /** Whose pieces of a file are written: a run's, or a call's. */
     private writer = RUN_EVENTS;
@@ -96,7 +98,8 @@ export class Server {
         let saved = false;
         for (const event of result as (RunEvent | FailedEvent)[]) {
             if (event.type === 'failed') throw new EngineError(event.status, event.message);
-            saved ||= event.type === 'saved';
+            if (event.type === 'saving') this.asked = false;
+            saved ||= event.type === 'saved' && !this.asked;
             this.tell(RUN_EVENTS, event);
         }
         return { again, saved };
@@ -117,8 +120,10 @@ export class Server {
         }
     }
 
-    /** A run at work comes to it by itself; else it is polled for the checkpoint alone. */
+    /** A run at work comes to it by itself; else it is polled for the checkpoint alone. One that is under way, because the run was
+     * paused in it, is not the one that was asked for: whoever asks has not seen its beginning. */
     private async save(): Promise<null> {
+        this.asked = true;
         this.plain('train_save');
         while (!this.running && !this.train(0).saved) await platform.tick();
         return null;

@@ -232,6 +232,19 @@ test('a run goes on from a file with half the learning rate, and its files remem
     }
 });
 
+test('a run that is paused while it saves can be saved', { timeout: 60_000 }, async (t) => {
+    const engine = await open(t);
+    const settings = { ...small, dModel: 480, ctx: 8, batch: 1, steps: 4, saveEvery: 2 }; // a file of 67 MB takes some slices
+    for (let i = 0; i < 3; i++) {
+        let pausing: Promise<void> | undefined;
+        const onEvent = (event: RunEvent) => void (event.type === 'saving' && (pausing ??= run.pause()));
+        const run = await engine.train({ corpus, settings, onEvent });
+        await run.done;
+        await pausing;
+        assert.ok((await run.save()).length > 1e6);
+    }
+});
+
 test('threads can be refused', () => {
     refuseThreads('the page was asked to');
     assert.equal(chooseModule().module, 'wasm32');
