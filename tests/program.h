@@ -29,22 +29,29 @@ static inline size_t read_whole(const char *path, char *to, size_t cap)
     return n;
 }
 
-static inline pid_t start(const char *const *words)
+/* In a child: never returns. */
+static inline void become_program(const char *const *words)
 {
-    pid_t pid = fork();
-    if (pid) return pid;
     const char *argv[40] = {program};
     for (int i = 0; words[i]; i++) argv[i + 1] = words[i];
-    int in = open(program_input, O_RDONLY);
-    int out = open(in_folder("stdout"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    int error = open(in_folder("stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(in, 0), dup2(out, 1), dup2(error, 2);
     union {
         const char **in;
         char **out;
     } cast = {argv};
     execv(program, cast.out);
     _exit(127);
+}
+
+static inline pid_t start(const char *const *words)
+{
+    pid_t pid = fork();
+    if (pid) return pid;
+    int in = open(program_input, O_RDONLY);
+    int out = open(in_folder("stdout"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    int error = open(in_folder("stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    dup2(in, 0), dup2(out, 1), dup2(error, 2);
+    become_program(words);
+    return -1;
 }
 
 static result program_result; /* of the newest that has ended */

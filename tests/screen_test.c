@@ -21,20 +21,13 @@ static int new_terminal(char *name, size_t cap)
 
 static void on_terminal(const char *name, const char *const *words)
 {
-    const char *argv[40] = {program};
-    for (int i = 0; words[i]; i++) argv[i + 1] = words[i];
     struct winsize size = {.ws_row = 24, .ws_col = COLUMNS};
     int fd = open(name, O_RDWR | O_NOCTTY);
     ioctl(fd, TIOCSWINSZ, &size);
     dup2(fd, 0), dup2(fd, 1), dup2(fd, 2);
     setenv("TERM", "xterm", 1);
     setenv("NO_COLOR", "1", 1);
-    union {
-        const char **in;
-        char **out;
-    } cast = {argv};
-    execv(program, cast.out);
-    _exit(127);
+    become_program(words);
 }
 
 /* Runs it there; everything it wrote is in `screen`. */

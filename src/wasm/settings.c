@@ -81,6 +81,8 @@ typedef struct words {
 
 static pt_status take_preset(const pt_json *name, pt_run_settings *o, pt_error *err)
 {
+    if (!name || name->type != PT_JSON_STRING)
+        return PT_OK; /* what is no text is refused as a field */
     const pt_preset *preset = pt_preset_find(name->text);
     if (!preset) return pt_fail(err, PT_BAD_INPUT, "there is no preset '%.40s'", name->text);
     o->model = preset->config;
@@ -123,11 +125,8 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
     pt_model_config *m = &o->model;
     pt_train_options *t = &o->train;
     words w = {0};
-    const pt_json *preset = pt_json_get(json, "preset");
-    if (preset && preset->type == PT_JSON_STRING) {
-        pt_status s = take_preset(preset, o, err);
-        if (s) return s;
-    }
+    pt_status s = take_preset(pt_json_get(json, "preset"), o, err);
+    if (s) return s;
     const field fields[] = {
         {"preset", FIELD_TEXT, &w.preset},
         {"layers", FIELD_COUNT, &m->n_layers},
@@ -168,7 +167,7 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         {"resume", FIELD_SWITCH, &o->resume},
         {"halveLr", FIELD_SWITCH, &o->halve_lr},
     };
-    pt_status s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
+    s = read_fields(json, fields, (int)(sizeof fields / sizeof fields[0]), err);
     if (s == PT_OK) s = take_words(&w, o, err);
     if (s) return s;
     pt_model_config_complete(m);
