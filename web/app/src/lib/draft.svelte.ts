@@ -48,6 +48,7 @@ export class Draft {
             this.presets = all.filter(({ name }) => presetNames.includes(name));
             this.choose(this.presets[0]!.name);
             await this.use(this.kind); // a visitor may have been quicker
+            this.changed(0);
             void this.estimate();
         } catch (error) {
             this.checking = false;
@@ -128,11 +129,11 @@ export class Draft {
     }
 
     /** Something is different: it is checked once it has been left alone for a moment. */
-    changed(): void {
+    changed(settle = SETTLE_MS): void {
         this.checking = true;
         this.turn++; // a check that is under way is of what it was before
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => void this.check(), SETTLE_MS);
+        this.timer = setTimeout(() => void this.check(), settle);
     }
 
     private async check(): Promise<void> {

@@ -103,6 +103,7 @@ export default async function reach(driver) {
         await it.page.locator('html[data-fresh]').waitFor({ state: 'attached' });
         await it.ready('Start training');
         assert.deepEqual(await it.page.evaluate(() => caches.keys()), ['posttrain-another'], 'the older version is still stored');
+        await it.page.close();
         rmSync(folder, { recursive: true });
     });
 
@@ -114,13 +115,13 @@ export default async function reach(driver) {
         await it.goto();
         await it.ready('Start training');
         const state = await it.page.evaluate(async () => {
-            const registration = await navigator.serviceWorker.getRegistration();
-            const worker = registration?.installing ?? registration?.waiting ?? registration?.active;
-            if (!worker) return 'redundant';
+            const registration = await navigator.serviceWorker.register('./sw.js'); // as the page does, later
+            const worker = registration.installing ?? registration.waiting ?? registration.active;
             while (!['redundant', 'activated'].includes(worker.state)) await new Promise((resolve) => setTimeout(resolve, 50));
             return worker.state;
         });
         assert.equal(state, 'redundant');
+        await it.page.close();
         it.complaints.length = 0; // the browser says that the file is not what was expected
         rmSync(folder, { recursive: true });
     });
