@@ -6,7 +6,7 @@ import { builtIn, ofBlob, ofText, type Source } from './source';
 
 const SETTLE_MS = 150;
 /** Before what can wait: the page must stand first, and a visitor may start at once. */
-const CALM_MS = 600;
+const CALM_MS = 1500;
 
 export type SourceKind = 'built-in' | 'paste' | 'file' | 'url';
 
@@ -43,6 +43,7 @@ export class Draft {
     }
 
     private async load(): Promise<void> {
+        builtIn().catch(() => undefined); // on its way meanwhile; use() tells of a failure
         try {
             const all = await listPresets();
             this.presets = all.filter(({ name }) => presetNames.includes(name));

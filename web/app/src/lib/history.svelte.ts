@@ -110,7 +110,8 @@ export class History {
         } else if (event.type === 'spiked') {
             this.spikes++;
         }
-        this.timer ??= setTimeout(() => this.refresh(), REFRESH_MS);
+        if (this.latest && !this.last) this.refresh();
+        else this.timer ??= setTimeout(() => this.refresh(), REFRESH_MS);
     }
 
     refresh(): void {
