@@ -465,11 +465,6 @@ pt_status pt_wg_run(pt_device *device, const pt_wg_call *call, pt_error *err)
 
 typedef pt_status (*kernels)(pt_device *device, pt_pass pass, const void *args, pt_error *err);
 
-#define PT_OP(name, tensors, backward, cpu, formula) _Pragma(PT_WEAK(name))
-#define PT_WEAK(name) PT_WEAK_(weak pt_##name##_webgpu)
-#define PT_WEAK_(x) #x
-#include "tensor/ops.def"
-#undef PT_OP
 static const kernels table[PT_OP_COUNT] = {
 #define PT_OP(name, tensors, backward, cpu, formula) [PT_OP_##name] = pt_##name##_webgpu,
 #include "tensor/ops.def"
