@@ -137,9 +137,10 @@ export class History {
         return n ? mean(this.loss, Math.max(0, n - RECENT), n) : NaN;
     }
 
-    /** How much worse it does on text that it never sees; undefined where none is held out. */
+    /** How much worse it did on text that it never sees, at the last check; undefined where none is held out, and before the first step. */
     get gap(): number | undefined {
-        return this.held && this.aside && this.loss.length ? this.held.loss - this.recent : undefined;
+        const n = this.held ? this.held.step - this.first : 0;
+        return this.held && this.aside && n > 0 ? this.held.loss - mean(this.loss, Math.max(0, n - RECENT), n) : undefined;
     }
 
     verdict(): Verdict | undefined {
