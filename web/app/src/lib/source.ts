@@ -50,3 +50,13 @@ async function fetchBook(): Promise<Source> {
 export async function fingerprintOf(source: Source): Promise<string> {
     return sha256(source.blob);
 }
+
+/** How much of a text shows whether it is one. */
+const GLANCE = 64 << 10;
+
+/** A sentence where the bytes are hardly a text: text has no zero bytes. Undefined where they may be one, or cannot be read now. */
+export async function oddTextOf({ name, blob }: Source): Promise<string | undefined> {
+    const begin = await blob.slice(0, GLANCE).arrayBuffer().catch(() => undefined);
+    if (!begin || !new Uint8Array(begin).includes(0)) return undefined;
+    return `${name} has zero bytes, so it is hardly plain text (a picture, a program, an archive, UTF-16?): the model will learn and write such bytes.`;
+}
