@@ -58,7 +58,7 @@ LIB_OBJ := $(call obj,$(PLAIN),) $(call obj,$(REF),.f32) $(call obj,$(REF),.f64)
            $(foreach i,$(ISAS),$(call obj,$(CPU),.$(i))) \
            $(foreach i,$(BF16_ISAS),$(call obj,$(CPU_BF16),.$(i).bf16)) \
            $(if $(filter amx,$(BF16_ISAS)),$(call obj,$(filter src/device/cpu/gemm%,$(CPU)),.amx)) \
-           $(BUILD)/obj/shaders.o $(BUILD)/obj/webgpu_stubs.o
+           $(BUILD)/obj/shaders.o
 CLI_OBJ := $(call obj,$(CLI),)
 TEST_BIN := $(addprefix $(BUILD)/tests/,$(notdir $(TESTS:.c=)))
 LIB := $(BUILD)/libposttrain.a
@@ -109,14 +109,6 @@ $(BUILD)/obj/%_cpu.$(1).bf16.o: %_cpu.c $(BUILD)/flags
 endef
 $(foreach i,$(sort $(ISAS) $(BF16_ISAS)),$(eval $(call isa_rule,$(i))))
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
-	$(COMPILE)
-
-# For the time being: kernels that are not there yet.
-OPS := $(shell sed -n 's/^PT_OP.\([a-z_]*\),.*/\1/p' src/tensor/ops.def)
-GPU_MISSING := $(filter-out $(patsubst %_webgpu.c,%,$(notdir $(wildcard src/ops/*/*_webgpu.c))),$(OPS))
-$(BUILD)/webgpu_stubs.c: always
-	@(echo '#include "device/webgpu/webgpu.h"'; for n in $(GPU_MISSING); do echo "pt_status pt_$${n}_webgpu(pt_device *d, pt_pass p, const void *a, pt_error *e) { (void)d, (void)p, (void)a; return pt_fail(e, PT_UNSUPPORTED, \"no kernel of $$n\"); }"; done) | ($(WRITE_IF_NEW))
-$(BUILD)/obj/webgpu_stubs.o: $(BUILD)/webgpu_stubs.c $(BUILD)/flags
 	$(COMPILE)
 
 # The text of all shaders.
