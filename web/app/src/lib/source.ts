@@ -25,10 +25,19 @@ export function ofBlob(blob: Blob, name: string, builtIn = false): Source {
         builtIn,
         blob,
         pieces: async function* () {
-            for (let at = 0; at < blob.size; at += PIECE)
-                yield new Uint8Array(await blob.slice(at, at + PIECE).arrayBuffer());
+            for (let at = 0; at < blob.size; at += PIECE) yield await pieceOf(blob, name, at);
         },
     };
+}
+
+async function pieceOf(blob: Blob, name: string, at: number): Promise<Uint8Array> {
+    try {
+        return new Uint8Array(await blob.slice(at, at + PIECE).arrayBuffer());
+    } catch (error) {
+        if ((error as DOMException).name === 'NotFoundError' || (error as DOMException).name === 'NotReadableError')
+            throw new Error(`${name || 'The file'} cannot be read: it was changed, moved or deleted since it was chosen. Choose it again.`);
+        throw error;
+    }
 }
 
 let book: Promise<Source> | undefined;
