@@ -11,14 +11,14 @@ void pt_shaders_set(const char *text, int64_t n)
 }
 
 #ifndef __wasm__
-extern const char pt_shaders_built[];
+extern const unsigned char pt_shaders_built[];
 extern const int64_t pt_shaders_built_bytes;
 #endif
 
 const char *pt_shaders_text(int64_t *n)
 {
 #ifndef __wasm__
-    if (!shaders_text) pt_shaders_set(pt_shaders_built, pt_shaders_built_bytes);
+    if (!shaders_text) pt_shaders_set((const char *)pt_shaders_built, pt_shaders_built_bytes);
 #endif
     *n = shaders_bytes;
     return shaders_text;
