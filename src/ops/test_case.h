@@ -161,7 +161,7 @@ typedef struct op_device {
     bool owned;
 } op_device;
 
-#define OP_MAX_DEVICES 40
+#define OP_MAX_DEVICES 64
 static op_device op_device_list[OP_MAX_DEVICES];
 static int op_n_devices;
 
