@@ -67,7 +67,7 @@ typedef struct pt_bench_options {
 } pt_bench_options;
 
 typedef struct pt_bench {
-    pt_device *device; /* cpu; borrowed */
+    pt_device *device; /* cpu, or a GPU, which has no limits to compare with; borrowed */
     pt_bench_options options;
     pt_bench_limit alone, all;
     pt_bench_row **rows;
@@ -83,6 +83,8 @@ void pt_bench_end(pt_bench *bench); /* frees; zeroed is fine */
  * device has it, in bf16 ("NT bf16"):
  *   NT  y = x w^T (forward)    NN  dx = dy w    TN  dw += dy^T x     each 2 M N K operations */
 pt_status pt_bench_gemm(pt_bench *bench, pt_error *err);
+/* Every kernel of a GPU for products of matrices, C = A B of square matrices. */
+pt_status pt_bench_matmul(pt_bench *bench, pt_error *err);
 /* Every op of ops.def, forwards and backwards, at the shapes of reference and gpt2. Operations are nominal: an elementary
  * function counts as one. */
 pt_status pt_bench_ops(pt_bench *bench, pt_error *err);

@@ -75,7 +75,8 @@ pt_bench_row *pt_bench_row_new(pt_bench *b, const char *name, const char *shape,
     if (!row) goto failed;
     pt_format(row->name, sizeof row->name, "%s", name);
     pt_format(row->shape, sizeof row->shape, "%s", shape);
-    row->threads = pt_pool_threads(pt_device_cpu_pool(b->device));
+    pt_pool *pool = pt_device_pool(b->device);
+    row->threads = pool ? pt_pool_threads(pool) : 0;
     b->rows[b->n_rows++] = row;
     return row;
 failed:
@@ -99,12 +100,30 @@ bool pt_bench_wants(const pt_bench *b, const char *name, const char *shape)
 
 /* ---- timing ---- */
 
+/* Until the device has done what it was given. On the processor it has. */
+static pt_status finish(pt_device *device, pt_error *err)
+{
+    if (pt_device_pool(device)) return PT_OK;
+    pt_buffer *buffer = NULL;
+    float word;
+    pt_download download;
+    pt_status s = pt_buffer_new(device, sizeof word, &buffer, err);
+    pt_tensor t = {.buffer = buffer, .dtype = PT_F32, .rank = 1, .dim = {1, 1, 1, 1}};
+    if (s == PT_OK) s = pt_download_begin(device, &t, &word, sizeof word, &download, err);
+    if (s == PT_OK) s = pt_submit(device, err);
+    if (s == PT_OK)
+        while ((s = pt_download_poll(device, &download, err)) == PT_PENDING) continue;
+    pt_buffer_free(buffer);
+    return s;
+}
+
 pt_status pt_bench_warm_up(const pt_bench *b, pt_bench_work *w, pt_error *err)
 {
     double start = pt_clock_seconds(), best = 0, spent = 0;
     for (int i = 0; i < 2 || (spent < b->options.seconds / 10 && i < 100); i++) {
         double before = pt_clock_seconds();
         pt_status s = w->call(w->ctx, err);
+        if (s == PT_OK) s = finish(w->device, err);
         if (s) return s;
         double now = pt_clock_seconds(), took = now - before;
         if (i == 1 || took < best) best = took; /* the very first call touches new memory */
@@ -120,7 +139,7 @@ pt_status pt_bench_warm_up(const pt_bench *b, pt_bench_work *w, pt_error *err)
 static pt_status sample_peak(pt_device *device, pt_dtype dtype, bool alone, int64_t blocks,
                              pt_bench_samples *to, pt_error *err)
 {
-    if (!alone) blocks *= pt_pool_threads(pt_device_cpu_pool(device));
+    if (!alone) blocks *= pt_pool_threads(pt_device_pool(device));
     double before = pt_clock_seconds();
     double flop = dtype == PT_BF16 ? pt_device_cpu_fma_bf16(device, alone, blocks)
                                    : pt_device_cpu_fma(device, alone, blocks);
@@ -132,9 +151,11 @@ pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *w, pt_error *er
     pt_status s = PT_OK;
     double before = pt_clock_seconds();
     for (int64_t i = 0; i < w->calls && s == PT_OK; i++) s = w->call(w->ctx, err);
+    if (s == PT_OK) s = finish(w->device, err);
     double took = pt_clock_seconds() - before;
     if (s == PT_OK) s = pt_bench_add_sample(&row->seconds, took / (double)w->calls, err);
-    if (s == PT_OK) s = sample_peak(w->device, row->dtype, false, BESIDE_BLOCKS, &row->beside, err);
+    if (s == PT_OK && pt_device_pool(w->device))
+        s = sample_peak(w->device, row->dtype, false, BESIDE_BLOCKS, &row->beside, err);
     return s;
 }
 
@@ -151,14 +172,14 @@ void pt_bench_complete(const pt_bench *b, pt_bench_row *row)
     pt_bench_settle(&row->beside);
     double seconds = row->seconds.median;
     const pt_bench_limit *limit = row->threads == b->alone.threads ? &b->alone : &b->all;
-    bool comparable = row->threads == limit->threads;
+    bool comparable = row->threads > 0 && row->threads == limit->threads;
     row->flop_rate = row->flop / seconds;
     row->flop_rate_6n = row->flop_6n / seconds;
     row->byte_rate = row->bytes / seconds;
     row->token_rate = row->tokens / seconds;
     double peak = row->dtype == PT_BF16 ? limit->flop_rate_bf16.most : limit->flop_rate.most;
     row->of_peak = comparable ? row->flop_rate / peak : 0;
-    row->of_beside = row->flop_rate / row->beside.median;
+    row->of_beside = row->beside.n ? row->flop_rate / row->beside.median : 0;
     row->of_bandwidth = comparable ? row->byte_rate / limit->byte_rate.most : 0;
     if (b->options.ready) b->options.ready(b->options.ctx, row);
 }
@@ -215,8 +236,9 @@ pt_status pt_bench_begin(pt_bench *b, pt_device *device, const pt_bench_options 
                        options->seconds);
     if (options->array_bytes < 1 << 16 || options->array_bytes > (int64_t)1 << 36)
         return pt_fail(err, PT_BAD_INPUT, "--array-mb must be 1 to 65536");
+    if (!pt_device_pool(device)) return PT_OK;
     b->alone.threads = 1;
-    b->all.threads = pt_pool_threads(pt_device_cpu_pool(device));
+    b->all.threads = pt_pool_threads(pt_device_pool(device));
     pt_status s = measure_peak(b, PT_F32, err);
     if (s == PT_OK && device->bf16) s = measure_peak(b, PT_BF16, err);
     if (s == PT_OK) s = measure_triad(b, err);

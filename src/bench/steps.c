@@ -29,7 +29,7 @@ pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const p
 {
     *steps = (pt_bench_steps){.config = preset->config, .B = preset->batch, .dtype = dtype};
     pt_model_config_complete(&steps->config);
-    steps->T = steps->config.ctx >= 1024 ? SHORT_WINDOW : steps->config.ctx;
+    steps->T = steps->config.ctx >= 1024 && pt_device_pool(device) ? SHORT_WINDOW : steps->config.ctx;
     steps->corpus = pt_alloc(CORPUS_BYTES);
     if (!steps->corpus) return pt_fail(err, PT_NO_MEMORY, "no memory for a text");
     fill_corpus(steps->corpus);
@@ -46,7 +46,7 @@ pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const p
                             .corpus_memory = CORPUS_BYTES,
                             .events = {.ctx = steps, .step = on_step}};
     pt_status s = pt_trainer_new(&steps->trainer, device, &desc, err);
-    if (s == PT_OK) s = pt_trainer_begin(steps->trainer, pt_device_cpu_pool(device), err);
+    if (s == PT_OK) s = pt_trainer_begin(steps->trainer, pt_device_pool(device), err);
     if (s) {
         pt_error_prefix(err, "%s", preset->name);
         pt_bench_steps_end(steps);

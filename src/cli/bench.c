@@ -150,7 +150,7 @@ static void put_head(pt_strbuf *text, const bench_verb *v)
                      v->machine.processor, v->machine.cores, v->bench.device->detail,
                      pt_megabytes(v->machine.memory_bytes, memory), v->machine.load, PT_VERSION,
                      v->date);
-    put_limit(text, &v->bench.alone);
+    if (v->bench.alone.threads) put_limit(text, &v->bench.alone);
     if (v->bench.all.threads > 1) put_limit(text, &v->bench.all);
     pt_strbuf_printf(text, "%-32s %-22s %3s %10s %10s %10s %8s %8s %8s %8s %9s\n", "", "", "thr",
                      "median ms", "p10", "p90", "GFLOP/s", "of peak", "beside",
@@ -330,10 +330,12 @@ typedef pt_status (*kind_fn)(pt_bench *bench, pt_error *err);
 
 static pt_status find_kind(const char *word, kind_fn *out, pt_error *err)
 {
-    static const char *const names[] = {"gemm", "ops", "train", "threads"};
-    static const kind_fn kinds[] = {pt_bench_gemm, pt_bench_ops, pt_bench_train, pt_bench_threads};
-    if (!word) return pt_fail(err, PT_BAD_INPUT, "bench what? give gemm, ops, train or threads");
-    for (int i = 0; i < 4; i++)
+    static const char *const names[] = {"gemm", "matmul", "ops", "train", "threads"};
+    static const kind_fn kinds[] = {pt_bench_gemm, pt_bench_matmul, pt_bench_ops, pt_bench_train,
+                                    pt_bench_threads};
+    if (!word)
+        return pt_fail(err, PT_BAD_INPUT, "bench what? give gemm, matmul, ops, train or threads");
+    for (int i = 0; i < 5; i++)
         if (strcmp(word, names[i]) == 0) *out = kinds[i];
     return PT_OK;
 }
@@ -384,6 +386,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
          "presets of train and threads: tiny,xl", "see below", false},
         {"dtype", PT_OPTION_TEXT, &dtype, "f32|bf16", "activations of train, threads and steps",
          "f32", false},
+        {"device", PT_OPTION_TEXT, &v.choice.device, "cpu|webgpu", "what is measured", NULL, false},
         {"threads", PT_OPTION_COUNT, &v.choice.threads, "N", "threads to use; 0 = all", "0", false},
         {"isa", PT_OPTION_TEXT, &v.choice.isa, "ISA", "instruction set: see posttrain devices",
          "the best", false},
@@ -395,7 +398,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
                             .most_positional = 1,
-                            .first = "gemm|ops|train|threads|steps"};
+                            .first = "gemm|matmul|ops|train|threads|steps"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
     kind_fn kind = NULL;
@@ -410,9 +413,10 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 const pt_verb pt_verb_bench = {
     .name = "bench",
     .summary = "measure how fast this machine computes and trains",
-    .usage = "posttrain bench gemm|ops|train|threads|steps [options]",
+    .usage = "posttrain bench gemm|matmul|ops|train|threads|steps [options]",
     .details =
-        "gemm: the products of training steps, in f32 and bf16. ops: every op. train: whole steps "
+        "gemm: the products of training steps, in f32 and bf16. matmul: each kernel of a GPU. ops: "
+        "every op. train: whole steps "
         "of tiny, small,\n"
         "medium, large, xl, reference and gpt2, and where their time goes. threads: a step of\n"
         "reference with 1 to N threads, alone and beside a busy process, against 1 thread.\n"

@@ -60,6 +60,7 @@ struct pt_device {
     const char *detail; /* instruction set or adapter, for people */
     pt_dtype compute;   /* dtype of weights and activations: f32, or f64 on ref */
     bool bf16;          /* matrix weights and activations may also be stored in bf16 */
+    int read_every;     /* training steps between two reads of their losses, where waiting is dear; 0 = 1 */
     int64_t allocated_bytes;
     int64_t overhead_bytes; /* host memory the device itself takes: thread scratch */
     pt_launch_hook hook;
@@ -126,12 +127,19 @@ const char *const *pt_device_cpu_isas(void);
 const char *const *pt_device_cpu_built(void);
 
 typedef struct pt_webgpu_options {
-    bool software;         /* an emulated GPU will do */
-    bool tuned;            /* for tests: a real GPU's kernels on an emulated one as well */
-    int64_t binding_bytes; /* for tests: as if no more could be bound at once; 0 = what the GPU allows */
+    bool software; /* an emulated GPU will do */
+    bool tuned;    /* for tests: a real GPU's kernels on an emulated one as well */
+    int64_t
+        binding_bytes; /* for tests: as if no more could be bound at once; 0 = what the GPU allows */
 } pt_webgpu_options;
 /* A GPU through WebGPU (device/webgpu). UNSUPPORTED, in words, where there is none. */
 pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options, pt_error *err);
+
+/* Its kernels for products of matrices, to compare them (bench/): the name of one, NULL behind the last; and
+ * C (M,N) = A (M,K) B (K,N) with it, or with the one that is chosen for the shape: -1. */
+const char *pt_device_webgpu_kernel(int kernel);
+pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tensor *a,
+                                   const pt_tensor *b, const pt_tensor *c, pt_error *err);
 
 /* A device as a user names it. */
 typedef struct pt_device_choice {

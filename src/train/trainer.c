@@ -111,7 +111,7 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_d
     if (!t) return pt_fail(err, PT_NO_MEMORY, "no memory for a trainer");
     t->device = device;
     t->options = *options;
-    if (!t->options.read_every) t->options.read_every = 1;
+    if (!t->options.read_every) t->options.read_every = pt_max_i64(device->read_every, 1);
     t->events = desc->events;
     t->corpus_memory = desc->corpus_memory;
     t->T = T;

@@ -200,60 +200,60 @@ typedef struct WGPUToggles { /* Dawn's */
 } WGPUToggles;
 
 /* name, result, arguments */
-#define WGPU_FUNCTIONS(X)                                                                          \
-    X(CreateInstance, WGPUInstance, (const void *))                                                \
-    X(InstanceRelease, void, (WGPUInstance))                                                       \
-    X(InstanceProcessEvents, void, (WGPUInstance))                                                 \
-    X(InstanceRequestAdapter, WGPUFuture,                                                          \
-      (WGPUInstance, const WGPURequestAdapterOptions *, WGPUCallbackInfo))                         \
-    X(AdapterRelease, void, (WGPUAdapter))                                                         \
-    X(AdapterGetLimits, uint32_t, (WGPUAdapter, WGPULimits *))                                     \
-    X(AdapterGetInfo, uint32_t, (WGPUAdapter, WGPUAdapterInfo *))                                  \
-    X(AdapterInfoFreeMembers, void, (WGPUAdapterInfo))                                             \
-    X(AdapterHasFeature, uint32_t, (WGPUAdapter, uint32_t))                                        \
-    X(AdapterRequestDevice, WGPUFuture,                                                            \
-      (WGPUAdapter, const WGPUDeviceDescriptor *, WGPUCallbackInfo))                               \
-    X(DeviceRelease, void, (WGPUDevice))                                                           \
-    X(DeviceDestroy, void, (WGPUDevice))                                                           \
-    X(DeviceGetQueue, WGPUQueue, (WGPUDevice))                                                     \
-    X(DeviceGetLimits, uint32_t, (WGPUDevice, WGPULimits *))                                       \
-    X(DeviceCreateBuffer, WGPUBuffer, (WGPUDevice, const WGPUBufferDescriptor *))                  \
-    X(DeviceCreateBindGroupLayout, WGPUBindGroupLayout,                                            \
-      (WGPUDevice, const WGPULayoutDescriptor *))                                                  \
-    X(DeviceCreatePipelineLayout, WGPUPipelineLayout,                                              \
-      (WGPUDevice, const WGPUPipelineLayoutDescriptor *))                                          \
-    X(DeviceCreateShaderModule, WGPUShaderModule, (WGPUDevice, const WGPUShaderDescriptor *))      \
-    X(DeviceCreateComputePipelineAsync, WGPUFuture,                                                \
-      (WGPUDevice, const WGPUPipelineDescriptor *, WGPUCallbackInfo))                              \
-    X(DeviceCreateBindGroup, WGPUBindGroup, (WGPUDevice, const WGPUGroupDescriptor *))             \
-    X(DeviceCreateCommandEncoder, WGPUCommandEncoder, (WGPUDevice, const void *))                  \
-    X(BufferDestroy, void, (WGPUBuffer))                                                           \
-    X(BufferRelease, void, (WGPUBuffer))                                                           \
-    X(BufferMapAsync, WGPUFuture, (WGPUBuffer, uint64_t, size_t, size_t, WGPUCallbackInfo))        \
-    X(BufferGetConstMappedRange, const void *, (WGPUBuffer, size_t, size_t))                       \
-    X(BufferUnmap, void, (WGPUBuffer))                                                             \
-    X(BindGroupLayoutRelease, void, (WGPUBindGroupLayout))                                         \
-    X(PipelineLayoutRelease, void, (WGPUPipelineLayout))                                           \
-    X(ShaderModuleRelease, void, (WGPUShaderModule))                                               \
-    X(ComputePipelineRelease, void, (WGPUComputePipeline))                                         \
-    X(BindGroupRelease, void, (WGPUBindGroup))                                                     \
-    X(CommandEncoderBeginComputePass, WGPUComputePassEncoder, (WGPUCommandEncoder, const void *))  \
-    X(CommandEncoderCopyBufferToBuffer, void,                                                      \
-      (WGPUCommandEncoder, WGPUBuffer, uint64_t, WGPUBuffer, uint64_t, uint64_t))                  \
-    X(CommandEncoderClearBuffer, void, (WGPUCommandEncoder, WGPUBuffer, uint64_t, uint64_t))       \
-    X(CommandEncoderFinish, WGPUCommandBuffer, (WGPUCommandEncoder, const void *))                 \
-    X(CommandEncoderRelease, void, (WGPUCommandEncoder))                                           \
-    X(CommandBufferRelease, void, (WGPUCommandBuffer))                                             \
-    X(ComputePassEncoderSetPipeline, void, (WGPUComputePassEncoder, WGPUComputePipeline))          \
-    X(ComputePassEncoderSetBindGroup, void,                                                        \
-      (WGPUComputePassEncoder, uint32_t, WGPUBindGroup, size_t, const uint32_t *))                 \
-    X(ComputePassEncoderDispatchWorkgroups, void,                                                  \
-      (WGPUComputePassEncoder, uint32_t, uint32_t, uint32_t))                                      \
-    X(ComputePassEncoderEnd, void, (WGPUComputePassEncoder))                                       \
-    X(ComputePassEncoderRelease, void, (WGPUComputePassEncoder))                                   \
-    X(QueueWriteBuffer, void, (WGPUQueue, WGPUBuffer, uint64_t, const void *, size_t))             \
-    X(QueueSubmit, void, (WGPUQueue, size_t, const WGPUCommandBuffer *))                           \
-    X(QueueOnSubmittedWorkDone, WGPUFuture, (WGPUQueue, WGPUCallbackInfo))                         \
+#define WGPU_FUNCTIONS(X)                                                                         \
+    X(CreateInstance, WGPUInstance, (const void *))                                               \
+    X(InstanceRelease, void, (WGPUInstance))                                                      \
+    X(InstanceProcessEvents, void, (WGPUInstance))                                                \
+    X(InstanceRequestAdapter, WGPUFuture,                                                         \
+      (WGPUInstance, const WGPURequestAdapterOptions *, WGPUCallbackInfo))                        \
+    X(AdapterRelease, void, (WGPUAdapter))                                                        \
+    X(AdapterGetLimits, uint32_t, (WGPUAdapter, WGPULimits *))                                    \
+    X(AdapterGetInfo, uint32_t, (WGPUAdapter, WGPUAdapterInfo *))                                 \
+    X(AdapterInfoFreeMembers, void, (WGPUAdapterInfo))                                            \
+    X(AdapterHasFeature, uint32_t, (WGPUAdapter, uint32_t))                                       \
+    X(AdapterRequestDevice, WGPUFuture,                                                           \
+      (WGPUAdapter, const WGPUDeviceDescriptor *, WGPUCallbackInfo))                              \
+    X(DeviceRelease, void, (WGPUDevice))                                                          \
+    X(DeviceDestroy, void, (WGPUDevice))                                                          \
+    X(DeviceGetQueue, WGPUQueue, (WGPUDevice))                                                    \
+    X(DeviceGetLimits, uint32_t, (WGPUDevice, WGPULimits *))                                      \
+    X(DeviceCreateBuffer, WGPUBuffer, (WGPUDevice, const WGPUBufferDescriptor *))                 \
+    X(DeviceCreateBindGroupLayout, WGPUBindGroupLayout,                                           \
+      (WGPUDevice, const WGPULayoutDescriptor *))                                                 \
+    X(DeviceCreatePipelineLayout, WGPUPipelineLayout,                                             \
+      (WGPUDevice, const WGPUPipelineLayoutDescriptor *))                                         \
+    X(DeviceCreateShaderModule, WGPUShaderModule, (WGPUDevice, const WGPUShaderDescriptor *))     \
+    X(DeviceCreateComputePipelineAsync, WGPUFuture,                                               \
+      (WGPUDevice, const WGPUPipelineDescriptor *, WGPUCallbackInfo))                             \
+    X(DeviceCreateBindGroup, WGPUBindGroup, (WGPUDevice, const WGPUGroupDescriptor *))            \
+    X(DeviceCreateCommandEncoder, WGPUCommandEncoder, (WGPUDevice, const void *))                 \
+    X(BufferDestroy, void, (WGPUBuffer))                                                          \
+    X(BufferRelease, void, (WGPUBuffer))                                                          \
+    X(BufferMapAsync, WGPUFuture, (WGPUBuffer, uint64_t, size_t, size_t, WGPUCallbackInfo))       \
+    X(BufferGetConstMappedRange, const void *, (WGPUBuffer, size_t, size_t))                      \
+    X(BufferUnmap, void, (WGPUBuffer))                                                            \
+    X(BindGroupLayoutRelease, void, (WGPUBindGroupLayout))                                        \
+    X(PipelineLayoutRelease, void, (WGPUPipelineLayout))                                          \
+    X(ShaderModuleRelease, void, (WGPUShaderModule))                                              \
+    X(ComputePipelineRelease, void, (WGPUComputePipeline))                                        \
+    X(BindGroupRelease, void, (WGPUBindGroup))                                                    \
+    X(CommandEncoderBeginComputePass, WGPUComputePassEncoder, (WGPUCommandEncoder, const void *)) \
+    X(CommandEncoderCopyBufferToBuffer, void,                                                     \
+      (WGPUCommandEncoder, WGPUBuffer, uint64_t, WGPUBuffer, uint64_t, uint64_t))                 \
+    X(CommandEncoderClearBuffer, void, (WGPUCommandEncoder, WGPUBuffer, uint64_t, uint64_t))      \
+    X(CommandEncoderFinish, WGPUCommandBuffer, (WGPUCommandEncoder, const void *))                \
+    X(CommandEncoderRelease, void, (WGPUCommandEncoder))                                          \
+    X(CommandBufferRelease, void, (WGPUCommandBuffer))                                            \
+    X(ComputePassEncoderSetPipeline, void, (WGPUComputePassEncoder, WGPUComputePipeline))         \
+    X(ComputePassEncoderSetBindGroup, void,                                                       \
+      (WGPUComputePassEncoder, uint32_t, WGPUBindGroup, size_t, const uint32_t *))                \
+    X(ComputePassEncoderDispatchWorkgroups, void,                                                 \
+      (WGPUComputePassEncoder, uint32_t, uint32_t, uint32_t))                                     \
+    X(ComputePassEncoderEnd, void, (WGPUComputePassEncoder))                                      \
+    X(ComputePassEncoderRelease, void, (WGPUComputePassEncoder))                                  \
+    X(QueueWriteBuffer, void, (WGPUQueue, WGPUBuffer, uint64_t, const void *, size_t))            \
+    X(QueueSubmit, void, (WGPUQueue, size_t, const WGPUCommandBuffer *))                          \
+    X(QueueOnSubmittedWorkDone, WGPUFuture, (WGPUQueue, WGPUCallbackInfo))                        \
     X(QueueRelease, void, (WGPUQueue))
 
 #endif

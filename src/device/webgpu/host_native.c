@@ -76,8 +76,8 @@ static uint32_t table_add(table *t, void *thing)
     }
     if (t->n == t->capacity) {
         int64_t more = t->capacity ? 2 * t->capacity : 64;
-        void **slot = pt_realloc(t->slot, (size_t)t->capacity * sizeof *slot,
-                                 (size_t)more * sizeof *slot);
+        void **slot =
+            pt_realloc(t->slot, (size_t)t->capacity * sizeof *slot, (size_t)more * sizeof *slot);
         if (!slot) return 0;
         t->slot = slot;
         t->capacity = more;
@@ -99,8 +99,8 @@ static WGPUStringView view(const char *text)
 static void fail(gpu *g, pt_gpu_failure_kind kind, WGPUStringView message)
 {
     if (g->failure) return;
-    size_t n = message.data ? (message.length == SIZE_MAX ? strlen(message.data) : message.length)
-                            : 0;
+    size_t n =
+        message.data ? (message.length == SIZE_MAX ? strlen(message.data) : message.length) : 0;
     n = n < sizeof g->said ? n : sizeof g->said - 1;
     if (n) memcpy(g->said, message.data, n);
     g->said[n] = '\0';
@@ -114,8 +114,8 @@ static void fail(gpu *g, pt_gpu_failure_kind kind, WGPUStringView message)
 static bool load_from(const char *library)
 {
     wgpu.whole = true;
-#define FIND(name, result, arguments)                                                            \
-    wgpu.name = (result(*) arguments)pt_platform_library(library, "wgpu" #name);                  \
+#define FIND(name, result, arguments)                                            \
+    wgpu.name = (result(*) arguments)pt_platform_library(library, "wgpu" #name); \
     wgpu.whole = wgpu.whole && wgpu.name;
     WGPU_FUNCTIONS(FIND)
 #undef FIND
@@ -243,9 +243,8 @@ static bool limits_make_sense(const WGPULimits *l)
 static bool request_adapter(gpu *g)
 {
     WGPURequestAdapterOptions options = {.power = WGPU_POWER_HIGH};
-    WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
-                               .callback = (WGPUCallback)on_adapter,
-                               .user1 = g};
+    WGPUCallbackInfo answer = {
+        .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_adapter, .user1 = g};
     wgpu.InstanceRequestAdapter(g->instance, &options, answer);
     if (!wait_for_answer(g)) return false;
     name_adapter(g);
@@ -266,17 +265,15 @@ static bool request_device(gpu *g)
     if (g->f16) features[n++] = WGPU_FEATURE_F16;
     if (g->subgroups) features[n++] = WGPU_FEATURE_SUBGROUPS;
     if (g->matrix) features[n++] = WGPU_FEATURE_SUBGROUP_MATRIX;
-    WGPUDeviceDescriptor wanted = {
-        .n_features = n,
-        .features = features,
-        .limits = &g->limits,
-        .lost = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
-                 .callback = (WGPUCallback)on_lost,
-                 .user1 = g},
-        .error = {.callback = (WGPUCallback)on_error, .user1 = g}};
-    WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
-                               .callback = (WGPUCallback)on_device,
-                               .user1 = g};
+    WGPUDeviceDescriptor wanted = {.n_features = n,
+                                   .features = features,
+                                   .limits = &g->limits,
+                                   .lost = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
+                                            .callback = (WGPUCallback)on_lost,
+                                            .user1 = g},
+                                   .error = {.callback = (WGPUCallback)on_error, .user1 = g}};
+    WGPUCallbackInfo answer = {
+        .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_device, .user1 = g};
     wgpu.AdapterRequestDevice(g->adapter, &wanted, answer);
     if (!wait_for_answer(g)) return false;
     g->queue = wgpu.DeviceGetQueue(g->device);
@@ -312,8 +309,8 @@ static bool open_all(gpu *g, bool software)
         return false;
     }
     if (!request_device(g)) return false;
-    int most = g->limits.storage_buffers < MOST_BINDINGS ? (int)g->limits.storage_buffers
-                                                         : MOST_BINDINGS;
+    int most =
+        g->limits.storage_buffers < MOST_BINDINGS ? (int)g->limits.storage_buffers : MOST_BINDINGS;
     for (int n = 1; n <= most; n++) make_layouts(g, n);
     return true;
 }
@@ -324,7 +321,8 @@ uint32_t pt_gpu_open(int32_t software, char *why, int32_t cap)
     while (number < MOST_GPUS && gpus[number]) number++;
     const char *trouble = NULL;
     if (!load())
-        trouble = "no library that offers webgpu.h: make webgpu fetches one, or name it in POSTTRAIN_WEBGPU";
+        trouble = "no library that offers webgpu.h: make webgpu fetches one, or name it in "
+                  "POSTTRAIN_WEBGPU";
     else if (number == MOST_GPUS) trouble = "too many are open";
     gpu *g = trouble ? NULL : pt_alloc(sizeof *g);
     if (!trouble && !g) trouble = "no memory";
@@ -400,7 +398,8 @@ double pt_gpu_number(uint32_t number, int32_t which)
     switch ((pt_gpu_number_of)which) {
     case PT_GPU_BINDING_BYTES: return (double)l->storage_bytes;
     case PT_GPU_BUFFER_BYTES: return (double)l->buffer_bytes;
-    case PT_GPU_BINDINGS: return l->storage_buffers < MOST_BINDINGS ? l->storage_buffers : MOST_BINDINGS;
+    case PT_GPU_BINDINGS:
+        return l->storage_buffers < MOST_BINDINGS ? l->storage_buffers : MOST_BINDINGS;
     case PT_GPU_WORKGROUP_BYTES: return l->workgroup_bytes;
     case PT_GPU_INVOCATIONS: return l->invocations;
     case PT_GPU_STORAGE_ALIGNMENT: return l->storage_alignment;
@@ -436,7 +435,8 @@ uint32_t pt_gpu_buffer_new(uint32_t number, int32_t kind, double bytes)
     gpu *g = gpu_of(number);
     buffer *b = pt_alloc(sizeof *b);
     if (!b) return 0;
-    uint64_t use = kind == PT_GPU_UNIFORM ? WGPU_USAGE_UNIFORM : WGPU_USAGE_STORAGE | WGPU_USAGE_COPY_SRC;
+    uint64_t use =
+        kind == PT_GPU_UNIFORM ? WGPU_USAGE_UNIFORM : WGPU_USAGE_STORAGE | WGPU_USAGE_COPY_SRC;
     b->bytes = (uint64_t)bytes;
     b->object = make_buffer(g, use | WGPU_USAGE_COPY_DST, b->bytes);
     uint32_t index = b->object ? table_add(&g->buffers, b) : 0;
@@ -466,7 +466,8 @@ void pt_gpu_write(uint32_t number, uint32_t index, double offset, const void *sr
 {
     gpu *g = gpu_of(number);
     buffer *b = table_get(&g->buffers, index);
-    if (b && !g->failure) wgpu.QueueWriteBuffer(g->queue, b->object, (uint64_t)offset, src, (size_t)bytes);
+    if (b && !g->failure)
+        wgpu.QueueWriteBuffer(g->queue, b->object, (uint64_t)offset, src, (size_t)bytes);
 }
 
 /* ---- pipelines and groups ---- */
@@ -487,9 +488,8 @@ uint32_t pt_gpu_pipeline_new(uint32_t number, const char *wgsl, int32_t n, const
     WGPUShaderModule module = wgpu.DeviceCreateShaderModule(g->device, &shader);
     WGPUPipelineDescriptor d = {.layout = g->layout[bindings],
                                 .compute = {.module = module, .entry = view(entry)}};
-    WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
-                               .callback = (WGPUCallback)on_pipeline,
-                               .user1 = p};
+    WGPUCallbackInfo answer = {
+        .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_pipeline, .user1 = p};
     g->compiling++;
     wgpu.DeviceCreateComputePipelineAsync(g->device, &d, answer);
     wgpu.ShaderModuleRelease(module);
@@ -603,8 +603,8 @@ uint32_t pt_gpu_read_begin(uint32_t number, uint32_t index, double offset, doubl
         pt_free(r);
         return 0;
     }
-    wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)offset, r->object, 0,
-                                          r->bytes);
+    wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)offset, r->object,
+                                          0, r->bytes);
     return at;
 }
 
@@ -615,9 +615,8 @@ int32_t pt_gpu_read_poll(uint32_t number, uint32_t index, void *dst)
     if (!r || g->failure) return PT_GPU_FAILED;
     if (r->state == PT_GPU_WAITING) process_events(g);
     if (r->state == PT_GPU_WAITING) return PT_GPU_WAITING;
-    const void *bytes = r->state == PT_GPU_READY
-                            ? wgpu.BufferGetConstMappedRange(r->object, 0, r->bytes)
-                            : NULL;
+    const void *bytes =
+        r->state == PT_GPU_READY ? wgpu.BufferGetConstMappedRange(r->object, 0, r->bytes) : NULL;
     if (bytes) memcpy(dst, bytes, r->bytes);
     g->readings.slot[index - 1] = NULL;
     free_reading(r);
@@ -631,9 +630,8 @@ static void map_submitted(gpu *g)
         reading *r = g->readings.slot[i];
         if (!r || r->submission) continue;
         r->submission = g->submitted;
-        WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
-                                   .callback = (WGPUCallback)on_map,
-                                   .user1 = r};
+        WGPUCallbackInfo answer = {
+            .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_map, .user1 = r};
         wgpu.BufferMapAsync(r->object, WGPU_MAP_READ, 0, r->bytes, answer);
     }
 }
@@ -649,7 +647,8 @@ void pt_gpu_submit(uint32_t number)
     wgpu.CommandEncoderRelease(g->encoder);
     g->encoder = NULL;
     g->submitted++;
-    WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_done};
+    WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
+                               .callback = (WGPUCallback)on_done};
     wgpu.QueueOnSubmittedWorkDone(g->queue, answer);
     map_submitted(g);
 }

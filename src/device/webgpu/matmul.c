@@ -2,14 +2,10 @@
 #include "device/webgpu/matmul.h"
 
 const pt_wg_tile pt_wg_tiles[] = {
-    {"naive", 0, 0, 0, 0, 0, false},
-    {"32x32 4x4", 32, 32, 16, 4, 4, true},
-    {"64x64 4x4", 64, 64, 16, 4, 4, true},
-    {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
-    {"64x64 8x4", 64, 64, 16, 8, 4, true},
-    {"128x64 8x4", 128, 64, 8, 8, 4, true},
-    {"128x64 8x8", 128, 64, 16, 8, 8, true},
-    {"128x128 8x8", 128, 128, 8, 8, 8, true},
+    {"naive", 0, 0, 0, 0, 0, false},         {"32x32 4x4", 32, 32, 16, 4, 4, true},
+    {"64x64 4x4", 64, 64, 16, 4, 4, true},   {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
+    {"64x64 8x4", 64, 64, 16, 8, 4, true},   {"128x64 8x4", 128, 64, 8, 8, 4, true},
+    {"128x64 8x8", 128, 64, 16, 8, 8, true}, {"128x128 8x8", 128, 128, 8, 8, 8, true},
 };
 enum { NAIVE, SMALL, MEDIUM, SCALAR, TALL, WIDE, HEAVY, LARGE, TILES };
 
@@ -37,7 +33,8 @@ static int64_t choose_slices(const pt_wg_product *p, const pt_wg_tile *t)
 {
     int64_t groups = groups_of(p, t);
     int64_t most = pt_min_i64(MOST_SLICES, p->k / LEAST_SLICE);
-    if (p->m * p->n > 1 << 22) return 1; /* the slices would be read and written for longer than they save */
+    if (p->m * p->n > 1 << 22)
+        return 1; /* the slices would be read and written for longer than they save */
     return pt_max_i64(1, pt_min_i64(most, BUSY / pt_max_i64(groups, 1)));
 }
 
@@ -88,7 +85,8 @@ static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_t
     add_tensor(call, vb ? "b4" : "b", p->b.tensor);
     add_tensor(call, vc ? "c4" : "c", p->c.tensor);
     if (p->bias) add_tensor(call, "bias", p->bias);
-    add_constant(call, "FLAGS", p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3 | vc << 4);
+    add_constant(call, "FLAGS",
+                 p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3 | vc << 4);
     add_constant(call, "BM", t->bm ? t->bm : 64);
     add_constant(call, "BN", t->bn ? t->bn : 64);
     add_constant(call, "BK", t->bk ? t->bk : 16);
@@ -155,7 +153,8 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
     int64_t slice = pt_div_up(m, slices);
     slices = pt_div_up(m, slice);
     pt_wg_product p = {.a = *a, .c = {.tensor = sums}, .m = m, .n = n, .accumulate = true};
-    pt_wg_call call = {.shader = "matmul", .entry = "column_sums", .groups = {pt_div_up(n, 64), slices, 1}};
+    pt_wg_call call = {
+        .shader = "matmul", .entry = "column_sums", .groups = {pt_div_up(n, 64), slices, 1}};
     pt_tensor part = {0};
     if (slices > 1) {
         pt_status s = pt_wg_scratch(device, slices * n * 4, &part, err);
@@ -175,4 +174,22 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
     pt_status s = pt_wg_run(device, &call, err);
     p.m = 1;
     return s == PT_OK && slices > 1 ? gather(device, &p, &part, slices, err) : s;
+}
+
+const char *pt_device_webgpu_kernel(int kernel)
+{
+    return kernel >= 0 && kernel < TILES ? pt_wg_tiles[kernel].name : NULL;
+}
+
+pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tensor *a,
+                                   const pt_tensor *b, const pt_tensor *c, pt_error *err)
+{
+    pt_wg_product p = {.a = {.tensor = a, .ld = a->dim[1]},
+                       .b = {.tensor = b, .ld = b->dim[1]},
+                       .c = {.tensor = c, .ld = c->dim[1]},
+                       .m = c->dim[0],
+                       .n = c->dim[1],
+                       .k = a->dim[1]};
+    if (kernel < 0) return pt_wg_matmul(device, &p, err);
+    return pt_wg_matmul_with(device, &p, &pt_wg_tiles[kernel], 0, err);
 }

@@ -28,7 +28,7 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
 /* ---- the ladder of kernels, for bench and self-test ---- */
 
 typedef struct pt_wg_tile {
-    const char *name; /* "naive", "64x64 4x4" … */
+    const char *name;       /* "naive", "64x64 4x4" … */
     int bm, bn, bk, tm, tn; /* 0: naive */
     bool vectors;           /* reads and writes four elements at once, where shapes allow */
 } pt_wg_tile;

@@ -125,7 +125,8 @@ static void encode(pt_wg_queue *q, pt_wg_record *r)
     case PT_WG_CLEAR: pt_gpu_clear(q->gpu, r->to, (double)r->to_offset, (double)r->bytes); break;
     case PT_WG_READ:
         reading = reading_of(q, r->ticket);
-        reading->read = pt_gpu_read_begin(q->gpu, r->from, (double)r->from_offset, (double)r->bytes);
+        reading->read =
+            pt_gpu_read_begin(q->gpu, r->from, (double)r->from_offset, (double)r->bytes);
         break;
     }
     q->unsubmitted = true;

@@ -66,7 +66,8 @@ void pt_wg_queue_hand_over(pt_wg_queue *q);
 /* Encodes and submits what can be. Does nothing while enough is under way. */
 void pt_wg_queue_pump(pt_wg_queue *q);
 /* A record that reads `bytes` to dst; its ticket, 0: too many at once, or no memory. */
-uint64_t pt_wg_queue_read(pt_wg_queue *q, uint32_t buffer, int64_t offset, int64_t bytes, void *dst);
+uint64_t pt_wg_queue_read(pt_wg_queue *q, uint32_t buffer, int64_t offset, int64_t bytes,
+                          void *dst);
 /* Of a reading: PT_GPU_READY once. */
 pt_gpu_state pt_wg_queue_poll(pt_wg_queue *q, uint64_t ticket);
 

@@ -114,7 +114,8 @@ pt_status pt_shader_find(const char *name, pt_shader *out, pt_error *err)
     for (int64_t line; p < end; p += line) {
         line = line_bytes(p, end);
         if (begins(p, line, DECLARATION) && !read_declaration(out, p, line))
-            return pt_fail(err, PT_CORRUPT, "shader %s: not understood: %.*s", name, (int)line - 1, p);
+            return pt_fail(err, PT_CORRUPT, "shader %s: not understood: %.*s", name, (int)line - 1,
+                           p);
     }
     return PT_OK;
 }
@@ -160,8 +161,7 @@ static void write_line(const pt_shader *s, const pt_shader_use *use, const char 
         }
         word++;
         pt_strbuf_printf(out, "%s[", s->tensor[use[t].leader]);
-        if (use[t].at >= 0)
-            pt_strbuf_printf(out, "p.at_[%d][%d] + ", use[t].at / 4, use[t].at % 4);
+        if (use[t].at >= 0) pt_strbuf_printf(out, "p.at_[%d][%d] + ", use[t].at / 4, use[t].at % 4);
     }
 }
 
@@ -180,7 +180,8 @@ void pt_shader_write(const pt_shader *s, const pt_shader_use *use, const pt_wg_c
         line = line_bytes(p, end);
         if (begins(p, line, DECLARATION) && find_in(p, line, STORAGE)) continue;
         if (begins(p, line, "struct P {")) {
-            pt_strbuf_printf(out, "struct P { at_: array<vec4<u32>, %d>,", PT_SHADER_OFFSET_WORDS / 4);
+            pt_strbuf_printf(out, "struct P { at_: array<vec4<u32>, %d>,",
+                             PT_SHADER_OFFSET_WORDS / 4);
             write_line(s, use, p + 10, line - 10, out);
         } else {
             write_line(s, use, p, line, out);

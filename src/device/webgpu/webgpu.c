@@ -8,6 +8,7 @@
 #define MOST_SHADERS 32
 #define FIRST_PIPELINES 64
 #define FIRST_GROUPS 512
+#define READ_EVERY 8
 #define MOST_RETIRED 48
 #define LEAST_SCRATCH (1 << 20)
 #define BUFFER_UNIT 256 /* sizes are rounded up to it */
@@ -125,8 +126,9 @@ static pt_status gpu_upload(pt_device *device, const pt_tensor *dst, const void 
     gpu_device *d = of(device);
     int64_t whole = bytes / 4 * 4;
     uint32_t buffer = (uint32_t)dst->buffer->handle;
-    if (dst->offset % 4) return pt_fail(err, PT_INTERNAL, "an upload to an offset of %lld bytes",
-                                        (long long)dst->offset);
+    if (dst->offset % 4)
+        return pt_fail(err, PT_INTERNAL, "an upload to an offset of %lld bytes",
+                       (long long)dst->offset);
     if (d->queue.n == 0 && whole == bytes) { /* nothing is before it: no copy is needed */
         pt_gpu_write(d->gpu, buffer, (double)dst->offset, src, (double)bytes);
         return failure(d, err);
@@ -243,7 +245,8 @@ static pt_gpu_range range_of(const gpu_device *d, const pt_tensor *t)
     int64_t begin = t->offset / d->alignment * d->alignment;
     int64_t end = pt_round_up(t->offset + pt_max_i64(pt_tensor_bytes(t), 4), 16);
     end = pt_min_i64(end, pt_round_up(pt_max_i64(t->buffer->bytes, 1), BUFFER_UNIT));
-    return (pt_gpu_range){.buffer = (uint32_t)t->buffer->handle, .offset = begin, .bytes = end - begin};
+    return (pt_gpu_range){
+        .buffer = (uint32_t)t->buffer->handle, .offset = begin, .bytes = end - begin};
 }
 
 /* The use of every declared tensor and the ranges to bind; the offsets go to at[]. */
@@ -381,8 +384,7 @@ static bool rehash(gpu_device *d, int64_t capacity, uint32_t gone)
     d->n_groups = 0;
     for (int64_t i = 0; i < n; i++) {
         bool names = false;
-        for (int r = 0; r < old[i].key.n; r++)
-            names |= gone && old[i].key.range[r].buffer == gone;
+        for (int r = 0; r < old[i].key.n; r++) names |= gone && old[i].key.range[r].buffer == gone;
         if (!old[i].group) continue;
         if (names) {
             pt_gpu_group_free(d->gpu, old[i].group);
@@ -562,6 +564,7 @@ pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options
     d->base.name = "webgpu";
     d->base.detail = d->adapter;
     d->base.compute = PT_F32;
+    d->base.read_every = READ_EVERY;
     pt_status s = open_device(d, options, err);
     if (s) gpu_free(&d->base);
     else *out = &d->base;

@@ -30,18 +30,21 @@ typedef struct pt_wg_call {
     const char *entry;  /* its @compute function */
     struct {
         const char *name;
-        const pt_tensor *tensor; /* absent is fine: see above */
+        const pt_tensor *tensor;  /* absent is fine: see above */
     } tensor[PT_WG_MOST_TENSORS]; /* ends with the first without a name */
     struct {
         const char *name;
         uint32_t value;
-    } constant[PT_WG_MOST_CONSTANTS]; /* `const NAME: u32 = VALUE;` before the text; each value is a pipeline of its own */
-    uint32_t word[PT_WG_MOST_WORDS];  /* the members of P, in order, 4 bytes each: see pt_wg_u32, pt_wg_f32 */
+    } constant
+        [PT_WG_MOST_CONSTANTS]; /* `const NAME: u32 = VALUE;` before the text; each value is a pipeline of its own */
+    uint32_t word
+        [PT_WG_MOST_WORDS]; /* the members of P, in order, 4 bytes each: see pt_wg_u32, pt_wg_f32 */
     int n_words;
     /* Workgroups. groups[0] alone may be any number: it is folded into x and y, and flat_group() of the prelude gives the
      * index back, which may then be groups[0] or more: the kernel returns. 0 for [1] and [2] means 1. */
     int64_t groups[3];
-    double work; /* multiply-adds, or elements touched, whichever is more: submissions are cut by it. At least 1. */
+    double
+        work; /* multiply-adds, or elements touched, whichever is more: submissions are cut by it. At least 1. */
 } pt_wg_call;
 
 static inline void pt_wg_u32(pt_wg_call *call, int64_t value)
@@ -67,7 +70,7 @@ typedef struct pt_wg_limits {
     int64_t invocations;     /* of a workgroup: 256 at least */
     int64_t bindings;        /* tensors of a call: 8 at least */
     bool f16, subgroups;     /* can be enabled in a shader */
-    bool software;           /* an emulated GPU: kernels without barriers compile 100 times faster there */
+    bool software; /* an emulated GPU: kernels without barriers compile 100 times faster there */
 } pt_wg_limits;
 const pt_wg_limits *pt_wg_limits_of(const pt_device *device);
 

@@ -53,7 +53,8 @@ static pt_status backward_w(pt_device *device, const pt_linear_args *a, int64_t 
     return pt_wg_matmul(device, &p, err);
 }
 
-typedef pt_status (*piece)(pt_device *, const pt_linear_args *, int64_t first, int64_t n, pt_error *);
+typedef pt_status (*piece)(pt_device *, const pt_linear_args *, int64_t first, int64_t n,
+                           pt_error *);
 
 static pt_status in_pieces(pt_device *device, const pt_linear_args *a, const pt_tensor *weights,
                            piece run, pt_error *err)
