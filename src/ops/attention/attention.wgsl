@@ -2,7 +2,7 @@
 //
 // `forward` and `backward`: a workgroup of 64 threads owns 32 rows of a result (queries for o and dq, keys for dk and dv) and
 // walks over tiles of 32 of the others, keys or queries. A thread holds a patch of the 32 x 32 scores: own rows
-// 4 ty … 4 ty + 3, others tx, tx + 8, tx + 16, tx + 24; and of the result its own rows times the columns tx of every
+// 4 ty to 4 ty + 3, others tx, tx + 8, tx + 16, tx + 24; and of the result its own rows times the columns tx of every
 // chunk. A head is cut into CHUNKS of 4 WIDE channels (WIDE 4 or 8), so that its size does not matter to workgroup memory.
 // With WIDE 4 the threads tx and tx + 4 share columns and take every other row of the sum. Who sees nobody in a tile does not walk
 // there; long walks are started first.
@@ -176,7 +176,7 @@ fn spot(side: u32, row: u32, column: u32) -> u32 {
     return (side * ROWS + row) * WIDE + (column ^ turn);
 }
 
-// Rows first … first + 31 of n of a tensor, one chunk of channels; 0 outside.
+// Rows first to first + 31 of n of a tensor, one chunk of channels; 0 outside.
 fn load(side: u32, what: u32, rows: Rows, first: u32, n: u32, chunk: u32) {
     for (var e = thread; e < ROWS * WIDE; e += THREADS) {
         let row = e / WIDE;
@@ -364,6 +364,12 @@ fn total(x: vec4<f32>) -> vec4<f32> {
     return y;
 }
 
+// Some GPUs give a number for the logarithm of what is none.
+fn log2_of(x: f32) -> f32 {
+    if (is_finite(x)) { return log2(x); }
+    return x;
+}
+
 @compute @workgroup_size(64)
 fn forward(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
            @builtin(local_invocation_index) index: u32) {
@@ -407,7 +413,7 @@ fn forward(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups
     if (p.has_lse != 0u && tx == 0u) {
         for (var r = 0u; r < 4u; r++) {
             let i = first + 4u * ty + r;
-            if (i < p.times) { lse[(b * p.heads + h) * p.times + i] = (peak[r] + log2(sum[r])) * LN2; }
+            if (i < p.times) { lse[(b * p.heads + h) * p.times + i] = (peak[r] + log2_of(sum[r])) * LN2; }
         }
     }
 }

@@ -87,6 +87,12 @@ fn total(x: f32, thread: u32) -> f32 {
     return y;
 }
 
+// Some GPUs give a number for the logarithm of what is none.
+fn log2_of(x: f32) -> f32 {
+    if (is_finite(x)) { return log2(x); }
+    return x;
+}
+
 // The keys that query i of row b sees: from, and to before.
 fn seen_keys(b: u32, i: u32) -> vec2<u32> {
     var position = i32(i);
@@ -172,5 +178,5 @@ fn decode(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups:
             if (d < p.size) { outs[row * p.size + d] = sums[thread][k] / sum; }
         }
     }
-    if (p.has_lse != 0u && thread == 0u) { lse[(b * p.heads + h) * p.times + i] = (peak + log2(sum)) * LN2; }
+    if (p.has_lse != 0u && thread == 0u) { lse[(b * p.heads + h) * p.times + i] = (peak + log2_of(sum)) * LN2; }
 }

@@ -28,7 +28,7 @@ fn wide(a: u32, b: u32) -> vec2<u32> {
     return vec2<u32>((other << 16u) | (low & 0xffffu), (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u));
 }
 
-// The lowest word of (high, low) shifted down by 0 … 31.
+// The lowest word of (high, low) shifted down by 0 to 31.
 fn shifted(low: u32, high: u32, by: u32) -> u32 {
     return select((low >> by) | (high << ((32u - by) & 31u)), low, by == 0u);
 }
