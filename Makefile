@@ -45,6 +45,7 @@ CURL_FLAGS := $(shell pkg-config --exists 'libcurl >= 7.85' 2>/dev/null && echo 
 
 SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TESTS := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*_test.c tests/*/*_test.c))
+WGSL := $(sort $(wildcard src/*/*.wgsl src/*/*/*.wgsl))
 FUZZ := $(sort $(wildcard fuzz/fuzz_*.c))
 REF := $(filter %_ref.c,$(SRC))
 CPU := $(filter %_cpu.c,$(SRC))
@@ -56,7 +57,8 @@ obj = $(patsubst %.c,$(BUILD)/obj/%$(2).o,$(1))
 LIB_OBJ := $(call obj,$(PLAIN),) $(call obj,$(REF),.f32) $(call obj,$(REF),.f64) \
            $(foreach i,$(ISAS),$(call obj,$(CPU),.$(i))) \
            $(foreach i,$(BF16_ISAS),$(call obj,$(CPU_BF16),.$(i).bf16)) \
-           $(if $(filter amx,$(BF16_ISAS)),$(call obj,$(filter src/device/cpu/gemm%,$(CPU)),.amx))
+           $(if $(filter amx,$(BF16_ISAS)),$(call obj,$(filter src/device/cpu/gemm%,$(CPU)),.amx)) \
+           $(BUILD)/obj/shaders.o
 CLI_OBJ := $(call obj,$(CLI),)
 TEST_BIN := $(addprefix $(BUILD)/tests/,$(notdir $(TESTS:.c=)))
 LIB := $(BUILD)/libposttrain.a
@@ -107,6 +109,12 @@ $(BUILD)/obj/%_cpu.$(1).bf16.o: %_cpu.c $(BUILD)/flags
 endef
 $(foreach i,$(sort $(ISAS) $(BF16_ISAS)),$(eval $(call isa_rule,$(i))))
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	$(COMPILE)
+
+# The text of all shaders.
+$(BUILD)/shaders.c: $(WGSL) tools/shaders
+	@mkdir -p $(@D) && tools/shaders -c $(WGSL) >$@
+$(BUILD)/obj/shaders.o: $(BUILD)/shaders.c $(BUILD)/flags
 	$(COMPILE)
 
 # What --version says; one object is compiled again when it changes.

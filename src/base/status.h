@@ -22,6 +22,7 @@
     X(NOT_FOUND, 7, 404, "not found")                               \
     X(EXISTS, 8, 409, "exists already")                             \
     X(DIVERGED, 9, 500, "training diverged")                        \
+    X(LOST, 11, 503, "the device was lost")                         \
     X(HUNG_UP, 129, 503, "the terminal went away")                  \
     X(INTERRUPTED, 130, 503, "interrupted")                         \
     X(TERMINATED, 143, 503, "terminated")                           \

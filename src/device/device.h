@@ -125,13 +125,21 @@ const char *const *pt_device_cpu_isas(void);
 /* All of this build, whatever the machine. */
 const char *const *pt_device_cpu_built(void);
 
+typedef struct pt_webgpu_options {
+    bool software;         /* an emulated GPU will do */
+    bool tuned;            /* for tests: a real GPU's kernels on an emulated one as well */
+    int64_t binding_bytes; /* for tests: as if no more could be bound at once; 0 = what the GPU allows */
+} pt_webgpu_options;
+/* A GPU through WebGPU (device/webgpu). UNSUPPORTED, in words, where there is none. */
+pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options, pt_error *err);
+
 /* A device as a user names it. */
 typedef struct pt_device_choice {
     const char *device; /* one of PT_DEVICE_NAMES */
     const char *isa;    /* NULL = the best */
     int64_t threads;    /* 0 = every processor */
 } pt_device_choice;
-#define PT_DEVICE_NAMES "cpu|ref"
+#define PT_DEVICE_NAMES "cpu|webgpu|webgpu-software|ref"
 /* BAD_INPUT for another name or number of threads, as for the cpu's isa; messages name the options --device, … */
 pt_status pt_device_choose(const pt_device_choice *choice, pt_device **out, pt_error *err);
 /* Its thread pool; NULL where it has none (ref). */

@@ -179,7 +179,7 @@ static inline void op_devices_add(pt_device *device, const char *isa, int thread
     *d = (op_device){.device = device, .family = family, .skew = skew, .owned = true};
     for (int i = 0; i < op_n_devices - 1; i++)
         if (op_device_list[i].device == device) d->owned = false;
-    snprintf(d->label, sizeof d->label, "%s %s x%d%s", device->name, isa, threads,
+    snprintf(d->label, sizeof d->label, "%s %.16s x%d%s", device->name, isa, threads,
              skew ? " skewed" : "");
 }
 
@@ -197,8 +197,22 @@ static inline void op_devices_add_cpu(const char *isa, int family)
     }
 }
 
+/* A GPU, also an emulated one, where POSTTRAIN_WEBGPU names the library: the same run twice, and skewed. */
+static inline void op_devices_add_gpu(void)
+{
+    pt_error err = {0};
+    pt_device *device = NULL;
+    if (!getenv("POSTTRAIN_WEBGPU")) return;
+    for (int tuned = 0; tuned < 2; tuned++) {
+        pt_webgpu_options options = {.software = true, .tuned = tuned};
+        CHECK_OK(pt_device_webgpu_new(&device, &options, &err), err);
+        for (int i = 0; i < 3 && device; i++)
+            op_devices_add(device, tuned ? "tuned" : "simple", 1, i < 2 ? OP_MAX_DEVICES + tuned : -1, i == 2);
+    }
+}
+
 /* [0] ref in double, [1] ref in float, then cpu: every instruction set this machine runs with 1, 2, 3 and 8
- * threads. */
+ * threads; then a GPU. */
 static inline const op_device *op_devices(int *n)
 {
     if (op_n_devices == 0) {
@@ -210,6 +224,7 @@ static inline const op_device *op_devices(int *n)
         op_devices_add(device, "f32", 1, -1, 0);
         const char *const *isa = pt_device_cpu_isas();
         for (int i = 0; isa[i]; i++) op_devices_add_cpu(isa[i], i);
+        op_devices_add_gpu();
         atexit(op_devices_free);
     }
     *n = op_n_devices;
@@ -269,6 +284,9 @@ static inline void op_put(const pt_tensor *t, int64_t i, double v)
 
 static inline bool op_has(const op_case *c, int i) { return c->role[i] != OP_ROLE_ABSENT; }
 
+/* On a device that has no host addresses: the test then keeps an image of the buffer where its address would be. */
+static inline bool op_is_remote(const pt_buffer *buffer) { return buffer->handle != 0; }
+
 /* Makes the buffers, all poison. */
 static inline void op_bind(const op_case *c, const op_device *d, bool aliases, op_bound *b)
 {
@@ -281,6 +299,7 @@ static inline void op_bind(const op_case *c, const op_device *d, bool aliases, o
         int64_t bytes = pt_max_i64(pt_tensor_bytes(t), 0);
         pt_error err = {0};
         CHECK_OK(pt_buffer_new(d->device, bytes + 2 * OP_GUARD, &b->buffer[i], &err), err);
+        if (op_is_remote(b->buffer[i])) b->buffer[i]->data = pt_alloc((size_t)b->buffer[i]->bytes);
         memset(b->buffer[i]->data, OP_POISON, (size_t)bytes + 2 * OP_GUARD);
         t->buffer = b->buffer[i];
         t->offset = OP_GUARD / 2 + d->skew * pt_dtype_bytes(t->dtype, 1) + c->shift[i];
@@ -296,7 +315,30 @@ static inline void op_bind(const op_case *c, const op_device *d, bool aliases, o
 
 static inline void op_unbind(op_bound *b)
 {
-    for (int i = 0; i < PT_OP_MAX_TENSORS; i++) pt_buffer_free(b->buffer[i]);
+    for (int i = 0; i < PT_OP_MAX_TENSORS; i++) {
+        if (b->buffer[i] && op_is_remote(b->buffer[i])) pt_free(b->buffer[i]->data);
+        pt_buffer_free(b->buffer[i]);
+    }
+}
+
+/* The images to the device, or back. */
+static inline void op_exchange(const op_device *d, op_bound *b, bool back)
+{
+    pt_error err = {0};
+    for (int i = 0; i < PT_OP_MAX_TENSORS; i++) {
+        pt_buffer *buffer = b->buffer[i];
+        if (!buffer || !op_is_remote(buffer)) continue;
+        pt_tensor whole = {.buffer = buffer, .dtype = PT_U8};
+        whole = pt_view(&whole, buffer->bytes, 0, 0, 0);
+        if (!back) CHECK_OK(pt_upload(d->device, &whole, buffer->data, buffer->bytes, &err), err);
+        if (!back) continue;
+        pt_download download;
+        pt_status s = pt_download_begin(d->device, &whole, buffer->data, buffer->bytes, &download, &err);
+        if (s == PT_OK) s = pt_submit(d->device, &err);
+        while (s == PT_OK && (s = pt_download_poll(d->device, &download, &err)) == PT_PENDING)
+            s = PT_OK;
+        CHECK_OK(s, err);
+    }
 }
 
 static inline void op_fill(const op_case *c, op_bound *b)
@@ -356,12 +398,14 @@ static inline void op_check_inputs(const op_case *c, const op_device *d, op_boun
 static inline void op_launch(const op_case *c, const op_device *d, unsigned passes, op_bound *b)
 {
     pt_error err = {0};
+    op_exchange(d, b, false);
     int64_t allocations = pt_alloc_count();
     if (passes & OP_FORWARD)
         CHECK_OK(pt_op_run(d->device, c->op, PT_FORWARD, b->args.bytes, &err), err);
     if (passes & OP_BACKWARD)
         CHECK_OK(pt_op_run(d->device, c->op, PT_BACKWARD, b->args.bytes, &err), err);
-    CHECK_INT(pt_alloc_count(), allocations);
+    if (strcmp(d->device->name, "webgpu") != 0) CHECK_INT(pt_alloc_count(), allocations);
+    op_exchange(d, b, true);
 }
 
 /* Runs the case; the result holds every present tensor. Release with op_result_free. */

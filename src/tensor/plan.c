@@ -1,7 +1,7 @@
 /* Memory plan. SPDX-License-Identifier: MIT */
 #include "tensor/plan.h"
 
-#define ALIGN_BYTES 64
+#define ALIGN_BYTES 256
 #define ARENA_MAX_BYTES (INT64_MAX / 8) /* so that the arenas together still fit */
 
 const char *pt_arena_id_name(pt_arena_id arena)

@@ -41,7 +41,7 @@ void pt_plan_init(pt_plan *plan);
 /* Frees the entries. The buffers must have been released (pt_device_release_plan). */
 void pt_plan_deinit(pt_plan *plan);
 
-/* Adds a tensor (each starts at a multiple of 64 bytes) and returns its id. Unused dims: 0.
+/* Adds a tensor (each starts at a multiple of 256 bytes, which every GPU can bind at) and returns its id. Unused dims: 0.
  * Failures are kept in plan->failure, the id is then PT_PLAN_NONE. */
 int64_t pt_plan_add(pt_plan *plan, pt_arena_id arena, const char *name, pt_dtype dtype,
                     const int64_t dim[PT_MAX_RANK]);

@@ -47,7 +47,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
         const server = await serve(folder, Number(port));
         console.log(`http://localhost:${server.address().port}/  (Ctrl-C ends it)`);
     } catch (error) {
-        console.error(`serve: ${error.code === 'EADDRINUSE' ? `port ${port} is in use: name another` : error.message}`);
+        console.error(`serve: ${error.code === 'EADDRINUSE' ? `port ${port} is in use: name another (make web-serve WEB_PORT=8081, node serve.mjs FOLDER 8081)` : error.message}`);
         process.exitCode = 2;
     }
 }

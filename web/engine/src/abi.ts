@@ -75,10 +75,19 @@ export function importsOf(host: Imports): WebAssembly.Imports {
     };
 }
 
+/** For JSON, which has no word for some values: NaN would become null, and that means "left out". Numbers of lists are judged by who reads them. */
+function sayable(this: unknown, key: string, value: unknown): unknown {
+    if (typeof value === 'number' && !Number.isFinite(value) && !Array.isArray(this)) throw new EngineError('BAD_INPUT', `${key} is ${value}, which is no number`);
+    if (typeof value === 'bigint') return String(value);
+    return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
 export class Abi {
     private readonly exports: Exports;
     readonly memory: WebAssembly.Memory;
     private readonly wide: boolean;
+    /** Bytes that may be filled. */
+    private readonly room = { corpus: 0, file: 0 };
 
     constructor(module: WebAssembly.Module, wide: boolean, host: Imports) {
         const instance = new WebAssembly.Instance(module, importsOf(host));
@@ -120,15 +129,23 @@ export class Abi {
     }
 
     callWith(name: InputCall, input: Uint8Array | object): unknown {
-        const bytes = input instanceof Uint8Array ? input : new TextEncoder().encode(JSON.stringify(input));
+        const bytes = input instanceof Uint8Array ? input : new TextEncoder().encode(JSON.stringify(input ?? null, sayable));
         const at = this.exports.pt_wasm_input(this.word(bytes.length));
         if (Number(at) === 0) throw new EngineError('NO_MEMORY', `no memory for ${bytes.length} bytes of input`);
         new Uint8Array(this.memory.buffer, Number(at), bytes.length).set(bytes);
         return this.finish(name, this.word(bytes.length)).result;
     }
 
-    /** Puts bytes into the corpus or the file, for which memory was asked before. */
+    /** Memory for a corpus or a file, in place of the one before. */
+    beginBytes(what: 'corpus' | 'file', bytes: number): void {
+        this.room[what] = 0;
+        this.call(what, bytes);
+        this.room[what] = bytes;
+    }
+
+    /** Puts bytes into the corpus or the file that was begun. */
     fill(what: 'corpus' | 'file', position: number, bytes: Uint8Array): void {
+        if (!(position >= 0 && position + bytes.length <= this.room[what])) throw new EngineError('BAD_INPUT', `more than the ${this.room[what]} bytes of the ${what} that was begun`);
         const at = what === 'corpus' ? this.exports.pt_wasm_corpus_bytes() : this.exports.pt_wasm_file_bytes();
         if (Number(at) === 0) throw new EngineError('BAD_INPUT', `no ${what} was begun`);
         new Uint8Array(this.memory.buffer, Number(at) + position, bytes.length).set(bytes);

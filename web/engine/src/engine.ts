@@ -44,13 +44,18 @@ interface Pending {
     event: ((event: unknown) => void) | undefined;
 }
 
-function utf8<B extends Bytes>(text: string | B): Uint8Array | B {
-    return typeof text === 'string' ? new TextEncoder().encode(text) : text;
+/** Text as its bytes. Whoever writes no TypeScript may give anything. */
+function bytesOf(text: string | Uint8Array): Uint8Array {
+    if (typeof text === 'string') return new TextEncoder().encode(text);
+    if (text instanceof Uint8Array) return text;
+    throw new EngineError('BAD_INPUT', 'a text must be a string or a Uint8Array');
 }
 
 function sizeOf(bytes: Bytes, size: number | undefined, what: string): number {
+    if (typeof bytes !== 'object' || bytes === null) throw new EngineError('BAD_INPUT', `the ${what} must be a Uint8Array, or pieces of that kind`);
     const whole = size ?? (bytes instanceof Uint8Array ? bytes.length : undefined);
     if (whole === undefined) throw new EngineError('BAD_INPUT', `say how large the ${what} is`);
+    if (!Number.isSafeInteger(whole) || whole < 0) throw new EngineError('BAD_INPUT', `the ${what} cannot have ${whole} bytes`);
     return whole;
 }
 
@@ -100,12 +105,16 @@ export class Run {
     private readonly options: TrainOptions;
     private readonly listeners = new Set<(event: RunEvent | FileChunk) => void>();
     private working: Promise<boolean>;
+    /** Whether it is to work, once what was asked of it before is done. */
+    private wanted: boolean;
+    private gone = false;
 
     constructor(engine: Engine, plan: Plan, options: TrainOptions) {
         this.engine = engine;
         this.plan = plan;
         this.options = options;
-        this.working = this.watched(options.paused ? Promise.resolve(false) : this.work());
+        this.wanted = !options.paused;
+        this.working = this.watched(this.wanted ? this.work() : Promise.resolve(false));
     }
 
     /** Who asks for `done` only later still hears of a failure; until then it is not one that nobody handles. */
@@ -115,7 +124,18 @@ export class Run {
     }
 
     private async work(): Promise<boolean> {
+        this.check();
         return !(await this.engine.call('run', null)).paused;
+    }
+
+    private check(): void {
+        if (this.gone) throw new EngineError('BAD_INPUT', 'this run was let go: the engine has another run or model now, or none');
+    }
+
+    /** From the engine, which lets it go: what is asked of it from now on must not reach another. */
+    async leave(): Promise<void> {
+        await this.pause().catch(() => undefined);
+        this.gone = true;
     }
 
     /** From the engine. */
@@ -132,17 +152,22 @@ export class Run {
 
     /** Between two pieces of work. The model can be evaluated, sampled, saved meanwhile. */
     async pause(): Promise<void> {
-        await this.engine.call('pause', null);
-        await this.working;
+        const { working } = this;
+        this.wanted = false;
+        if (!this.gone) await this.engine.call('pause', null);
+        await working;
     }
 
     /** Goes on after a pause. */
     resume(): void {
-        this.working = this.watched(this.working.then((over) => over || this.work()));
+        if (this.wanted) return;
+        this.wanted = true;
+        this.working = this.watched(this.working.then((over) => over || (this.wanted && this.work())));
     }
 
     /** Ends after the step under way; it is then saved. */
     async stop(): Promise<void> {
+        this.check();
         await this.engine.call('stop', null);
         this.resume();
         await this.working;
@@ -151,7 +176,9 @@ export class Run {
     /** A run that is over, or was stopped, goes on up to `steps` in all. */
     async continue(steps: number): Promise<void> {
         await this.working;
+        this.check();
         await this.engine.call('continue', { steps });
+        this.wanted = true;
         this.working = this.watched(this.work());
     }
 
@@ -164,6 +191,7 @@ export class Run {
 
     /** The same in pieces, which whoever takes them may keep. Resolves with the step that it was saved at. */
     async saveTo(take: (chunk: FileChunk) => void): Promise<number> {
+        this.check();
         let begun = false;
         const { promise, resolve, reject } = Promise.withResolvers<number>();
         const listener = (event: RunEvent | FileChunk) => {
@@ -192,6 +220,8 @@ export class Engine {
     readonly info: EngineInfo;
     private readonly link: Link;
     private run: Run | undefined;
+    /** What changes which run, model or file there is: one such call after another. */
+    private turn: Promise<unknown> = Promise.resolve();
 
     constructor(link: Link, info: EngineInfo) {
         this.link = link;
@@ -222,10 +252,22 @@ export class Engine {
         return this.call('memory', null);
     }
 
+    private inTurn<T>(work: () => Promise<T>): Promise<T> {
+        const mine = this.turn.then(work);
+        this.turn = mine.catch(() => undefined);
+        return mine;
+    }
+
+    private async leaveRun(): Promise<void> {
+        await this.run?.leave();
+        this.run = undefined;
+    }
+
     private async give(what: 'corpus' | 'file', size: number, bytes: Bytes): Promise<void> {
         await this.call('beginBytes', { what, bytes: size });
         let position = 0;
         for await (const data of bytes instanceof Uint8Array ? [bytes] : bytes) {
+            if (!(data instanceof Uint8Array)) throw new EngineError('BAD_INPUT', `a piece of the ${what} is no Uint8Array`);
             if (position + data.length > size) throw new EngineError('BAD_INPUT', `more than the ${size} bytes that were announced`);
             await this.call('fill', { what, position, data });
             position += data.length;
@@ -234,9 +276,11 @@ export class Engine {
     }
 
     /** Opens a .tinygpt file: its bytes, or pieces of them and the size of all. Then load it, or train with `resume`. */
-    async importModel(bytes: Bytes, size?: number): Promise<FileInfo> {
-        await this.give('file', sizeOf(bytes, size, 'file'), bytes);
-        return this.call('openFile', null);
+    importModel(bytes: Bytes, size?: number): Promise<FileInfo> {
+        return this.inTurn(async () => {
+            await this.give('file', sizeOf(bytes, size, 'file'), bytes);
+            return this.call('openFile', null);
+        });
     }
 
     /** The imported file's weights as a .safetensors file. */
@@ -247,48 +291,59 @@ export class Engine {
     }
 
     /** Begins a run. What was loaded or trained before is gone. */
-    async train(options: TrainOptions): Promise<Run> {
-        if (this.run) {
-            await this.run.pause().catch(() => undefined);
-            this.run = undefined;
-        }
-        if (options.corpus !== undefined) {
-            const bytes = utf8(options.corpus);
-            const size = sizeOf(bytes, options.corpusSize, 'corpus');
-            await this.unload();
-            await this.give('corpus', size, bytes);
-        }
-        const plan = await this.call('train', options.settings);
-        return (this.run = new Run(this, plan, options));
+    train(options: TrainOptions): Promise<Run> {
+        return this.inTurn(async () => {
+            const { corpus, settings } = options ?? {};
+            await this.leaveRun();
+            if (corpus !== undefined) {
+                const bytes = typeof corpus === 'string' ? bytesOf(corpus) : corpus;
+                const size = sizeOf(bytes, options.corpusSize, 'corpus');
+                await this.call('unload', null);
+                await this.give('corpus', size, bytes);
+            }
+            const plan = await this.call('train', settings);
+            return (this.run = new Run(this, plan, options));
+        });
     }
 
     /** Makes the imported file's model ready to be evaluated, sampled, looked into. */
     load(settings: { inspect?: boolean; evalRows?: number } = {}): Promise<Plan> {
-        this.run = undefined;
-        return this.call('load', settings);
+        return this.inTurn(async () => {
+            await this.leaveRun();
+            return this.call('load', settings);
+        });
     }
 
     /** Lets go of the run or the loaded model. */
-    async unload(): Promise<void> {
-        await this.run?.pause().catch(() => undefined);
-        this.run = undefined;
-        await this.call('unload', null);
+    unload(): Promise<void> {
+        return this.inTurn(async () => {
+            await this.leaveRun();
+            await this.call('unload', null);
+        });
+    }
+
+    /** Cancels a call when the signal says so, or has said so before. Returns what ends that. */
+    private cancelOn(signal: AbortSignal | undefined, id: number): () => void {
+        const cancel = () => void this.call('cancel', { id }).catch(() => undefined);
+        if (signal?.aborted) cancel();
+        signal?.addEventListener('abort', cancel, { once: true });
+        return () => signal?.removeEventListener('abort', cancel);
     }
 
     /** The loss of a text: every byte but the first is scored once. */
-    evaluate(
+    async evaluate(
         text: string | Uint8Array,
         options: { onProgress?: (progress: { done: number; total: number }) => void; signal?: AbortSignal } = {},
     ): Promise<Evaluation> {
-        const { result, id } = this.link.call('evaluate', { text: utf8(text) }, (event) =>
+        const { result, id } = this.link.call('evaluate', { text: bytesOf(text) }, (event) =>
             options.onProgress?.(event as { done: number; total: number }),
         );
-        options.signal?.addEventListener('abort', () => void this.call('cancel', { id }), { once: true });
-        return result;
+        return result.finally(this.cancelOn(options.signal, id));
     }
 
     /** Tokens as they are made. Breaking out of the loop, or the signal, ends it. */
     async *sample(settings: SampleSettings, options: SampleOptions = {}): AsyncGenerator<SampledToken, void, undefined> {
+        if (options.signal?.aborted) return;
         const ready: SampledToken[] = [];
         let wake = () => {};
         let over = false;
@@ -296,9 +351,9 @@ export class Engine {
             ready.push(...(event as SampledToken[]));
             wake();
         });
-        const cancel = () => void this.call('cancel', { id }).catch(() => undefined);
-        options.signal?.addEventListener('abort', cancel, { once: true });
+        const forget = this.cancelOn(options.signal, id);
         const finished = result.finally(() => {
+            forget();
             over = true;
             wake();
         });
@@ -314,20 +369,21 @@ export class Engine {
             const aborted = options.signal?.aborted && error instanceof EngineError && error.status === 'INTERRUPTED';
             if (!aborted) throw error;
         } finally {
-            if (!over) cancel();
+            if (!over) this.cancelOn(AbortSignal.abort(), id);
             await finished.catch(() => undefined);
         }
     }
 
     /** What a sampler with these settings could draw from these logits, likeliest first, and how likely each is. Needs no model, and does no
      * forward pass. */
-    odds(logits: Float32Array, settings: OddsSettings = {}): Promise<Likely[]> {
+    async odds(logits: Float32Array, settings: OddsSettings = {}): Promise<Likely[]> {
+        if (!(logits instanceof Float32Array)) throw new EngineError('BAD_INPUT', 'logits must be a Float32Array');
         return this.call('odds', { settings, logits: [...logits] });
     }
 
     /** Runs a text through the model to look inside; then lens and attention. */
-    look(text: string | Uint8Array): Promise<Look> {
-        return this.call('look', { text: utf8(text) });
+    async look(text: string | Uint8Array): Promise<Look> {
+        return this.call('look', { text: bytesOf(text) });
     }
 
     /** The logits (tokens x vocab) that the head would give after `layer` blocks, and with `top` the likeliest next
@@ -387,10 +443,14 @@ class Link {
     call<C extends CallName>(name: C, args: Calls[C]['args'], event?: (event: unknown) => void): { id: number; result: Promise<Calls[C]['result']> } {
         const id = this.nextId++;
         const result = new Promise<unknown>((resolve, reject) => {
-            if (this.dead) reject(this.dead);
-            else this.pending.set(id, { resolve, reject, event });
+            if (this.dead) return reject(this.dead);
+            try {
+                this.port.post({ id, call: name, args });
+            } catch (error) {
+                return reject(new EngineError('BAD_INPUT', `what ${name} was given cannot go to the engine: ${(error as Error).message}`));
+            }
+            this.pending.set(id, { resolve, reject, event });
         });
-        if (!this.dead) this.port.post({ id, call: name, args });
         return { id, result: result as Promise<Calls[C]['result']> };
     }
 
@@ -400,10 +460,16 @@ class Link {
     }
 }
 
+/** Each is a worker. */
+const MOST_THREADS = 256;
+
 /** An engine in a worker of its own, with the fastest module that this host can run. */
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
+    const { threads: wanted = Math.min(MOST_THREADS, platform.cores()) } = options;
+    if (options.module && !Object.hasOwn(facts, options.module)) throw new EngineError('BAD_INPUT', `there is no module '${options.module}'`);
+    if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST_THREADS) throw new EngineError('BAD_INPUT', `threads is ${wanted}, it must be 1 to ${MOST_THREADS}`);
     const choice: Choice = options.module ? { module: options.module, reasons: ['it was asked for'] } : chooseModule(options);
-    const threads = facts[choice.module].threads ? Math.max(1, options.threads ?? platform.cores()) : 1;
+    const threads = facts[choice.module].threads ? wanted : 1;
     const link = new Link(platform.spawn());
     try {
         const info = await link.call('open', {

@@ -6,6 +6,8 @@ const PAGE = 65536;
 /** The highest maxima that were ever granted, and what to try where a host refuses. */
 const PAGES_32 = [65536, 32768, 16384, 8192];
 const PAGES_64 = [262144, 131072, 98304];
+/** At first. A module's data and stack take a quarter of it. */
+const PAGES_AT_FIRST = 64;
 
 interface ModuleFacts {
     threads: boolean;
@@ -126,6 +128,8 @@ export interface ModuleMemory {
 /** A memory for the module. It grows when a run is planned, never in a step. With `fixedBytes` it has that size from the
  * start and cannot grow: for hosts whose shared memories break when they do. */
 export function memoryFor(module: ModuleName, fixedBytes?: number): ModuleMemory {
+    if (fixedBytes && !(fixedBytes >= PAGES_AT_FIRST * PAGE))
+        throw new EngineError('NO_MEMORY', `a memory of ${fixedBytes} bytes is too small: give at least ${PAGES_AT_FIRST * PAGE}`);
     const { threads, wide } = facts[module];
     const cast = (pages: number) => (wide ? BigInt(pages) : pages);
     const limits = (initial: number, maximum: number): Limits => ({
@@ -135,7 +139,7 @@ export function memoryFor(module: ModuleName, fixedBytes?: number): ModuleMemory
     });
     const maxima = fixedBytes ? [Math.ceil(fixedBytes / PAGE)] : wide ? PAGES_64 : PAGES_32;
     for (const maximum of maxima) {
-        const memory = makeMemory(limits(fixedBytes ? maximum : 64, maximum));
+        const memory = makeMemory(limits(fixedBytes ? maximum : PAGES_AT_FIRST, maximum));
         if (memory) return { memory, maxBytes: maximum * PAGE };
     }
     throw new EngineError('NO_MEMORY', `the host gives no memory of ${maxima.at(-1)! * PAGE} bytes`);

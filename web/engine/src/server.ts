@@ -13,6 +13,8 @@ const RUN_SLICE_MS = 50;
 const SLICE_MS = 15;
 
 type Handlers = { [C in CallName]: (args: Calls[C]['args'], id: number) => Calls[C]['result'] | Promise<Calls[C]['result']> };
+/** What the engine does one of at a time. */
+type Single = 'evaluate' | 'sample' | 'look';
 type FailedEvent = { type: 'failed'; status: string; message: string };
 
 export class Server {
@@ -20,13 +22,16 @@ export class Server {
     private abi: Abi | undefined;
     private threads: Threads | undefined;
     private running = false;
-    /** A checkpoint is asked for and not begun. */
-    private asked = false;
     private pausing = false;
+    /** Grows with each run or model, and when it is let go. */
+    private generation = 0;
+    /** Of the checkpoints that were asked for: how many, how many the one under way is for, and how many are had. */
+    private saves = { asked: 0, begun: 0, done: 0 };
     /** Whose pieces of a file are written: a run's, or a call's. */
     private writer = RUN_EVENTS;
     private readonly cancelled = new Set<number>();
-    private looking: Promise<unknown> = Promise.resolve();
+    /** Who waits for what the engine has one of. */
+    private readonly last: Record<Single, Promise<unknown>> = { evaluate: Promise.resolve(), sample: Promise.resolve(), look: Promise.resolve() };
 
     constructor(port: Port) {
         this.port = port;
@@ -92,17 +97,16 @@ export class Server {
         return tokens.map((token, i) => ({ ...token, logits: all.slice(i * vocab, (i + 1) * vocab) }));
     }
 
-    /** A slice of the run. */
-    private train(ms: number): { again: boolean; saved: boolean } {
+    /** A slice of the run; whether there is more. */
+    private train(ms: number): boolean {
         const { again, result } = this.engine().poll('train_poll', ms);
-        let saved = false;
         for (const event of result as (RunEvent | FailedEvent)[]) {
             if (event.type === 'failed') throw new EngineError(event.status, event.message);
-            if (event.type === 'saving') this.asked = false;
-            saved ||= event.type === 'saved' && !this.asked;
+            if (event.type === 'saving') this.saves.begun = this.saves.asked;
+            if (event.type === 'saved') this.saves.done = this.saves.begun;
             this.tell(RUN_EVENTS, event);
         }
-        return { again, saved };
+        return again;
     }
 
     private async run(): Promise<{ paused: boolean }> {
@@ -110,7 +114,7 @@ export class Server {
         this.running = true;
         this.pausing = false;
         try {
-            while (this.train(RUN_SLICE_MS).again) {
+            while (this.train(RUN_SLICE_MS)) {
                 await platform.tick();
                 if (this.pausing) return { paused: true };
             }
@@ -120,20 +124,35 @@ export class Server {
         }
     }
 
-    /** A run at work comes to it by itself; else it is polled for the checkpoint alone. One that is under way, because the run was
-     * paused in it, is not the one that was asked for: whoever asks has not seen its beginning. */
+    /** A run at work comes to it by itself; while it is not, it is polled for the checkpoint alone. One that is under way is not the
+     * one that was asked for: whoever asks has not seen its beginning. */
     private async save(): Promise<null> {
-        this.asked = true;
         this.plain('train_save');
-        while (!this.running && !this.train(0).saved) await platform.tick();
+        const mine = ++this.saves.asked;
+        const { generation } = this;
+        while (this.saves.done < mine) {
+            if (!this.running) this.train(0);
+            await platform.tick();
+            if (generation !== this.generation) throw new EngineError('INTERRUPTED', 'the run was let go before it was saved');
+        }
         return null;
     }
 
-    /** One look at a time: they share their values. */
-    private alone<T>(work: () => Promise<T>): Promise<T> {
-        const mine = this.looking.then(work);
-        this.looking = mine.catch(() => undefined);
+    /** One after another: they share their values. */
+    private alone<T>(what: Single, id: number, work: () => Promise<T>): Promise<T> {
+        const mine = this.last[what].then(() => {
+            if (this.cancelled.has(id)) throw new EngineError('INTERRUPTED', 'it was cancelled');
+            return work();
+        });
+        this.last[what] = mine.catch(() => undefined);
         return mine;
+    }
+
+    /** Another run or model, or none. */
+    private replace<T>(work: () => T): T {
+        this.generation++;
+        this.saves.done = this.saves.asked;
+        return work();
     }
 
     private close(): null {
@@ -152,9 +171,15 @@ export class Server {
         open: (options) => this.open(options),
         presets: () => this.engine().call('presets') as Calls['presets']['result'],
         plan: (settings) => this.engine().callWith('plan', settings) as Calls['plan']['result'],
-        probe: ({ ms, size }) => this.engine().call('probe', ms, size) as Calls['probe']['result'],
+        probe: ({ ms, size }) => {
+            if (!Number.isFinite(ms)) throw new EngineError('BAD_INPUT', `ms is ${ms}, which is no number`);
+            return this.engine().call('probe', ms, whole('size', size)) as Calls['probe']['result'];
+        },
         memory: () => this.engine().memory.buffer.byteLength,
-        beginBytes: ({ what, bytes }) => this.plain(what, bytes),
+        beginBytes: ({ what, bytes }) => {
+            this.engine().beginBytes(what, bytes);
+            return null;
+        },
         fill: ({ what, position, data }) => {
             this.engine().fill(what, position, data);
             return null;
@@ -168,7 +193,7 @@ export class Server {
                 this.writer = RUN_EVENTS;
             }
         },
-        train: (settings) => this.engine().callWith('train', settings) as Calls['train']['result'],
+        train: (settings) => this.replace(() => this.engine().callWith('train', settings) as Calls['train']['result']),
         run: () => this.run(),
         pause: () => {
             this.pausing = true;
@@ -176,36 +201,41 @@ export class Server {
         },
         stop: () => this.plain('train_stop'),
         save: () => this.save(),
-        continue: ({ steps }) => this.plain('train_continue', steps),
-        load: (settings) => this.engine().callWith('load', settings) as Calls['load']['result'],
+        continue: ({ steps }) => {
+            if (!Number.isSafeInteger(steps)) throw new EngineError('BAD_INPUT', `steps is ${steps}, it must be a whole number`);
+            return this.plain('train_continue', steps);
+        },
+        load: (settings) => this.replace(() => this.engine().callWith('load', settings) as Calls['load']['result']),
         unload: () => {
-            this.engine().unload();
+            this.replace(() => this.engine().unload());
             return null;
         },
-        evaluate: async ({ text }, id) => {
-            this.engine().callWith('evaluate', text);
-            return (await this.poll(id, 'evaluate_poll', (result) => this.tell(id, result))) as Calls['evaluate']['result'];
-        },
-        sample: async (settings, id) => {
-            this.engine().callWith('sample', settings);
-            const tell = (tokens: unknown) => this.tell(id, settings.logits ? this.withLogits(tokens as SampledToken[]) : tokens);
-            tell(await this.poll(id, 'sample_poll', tell));
-            return null;
-        },
+        evaluate: ({ text }, id) =>
+            this.alone('evaluate', id, async () => {
+                this.engine().callWith('evaluate', text);
+                return (await this.poll(id, 'evaluate_poll', (result) => this.tell(id, result))) as Calls['evaluate']['result'];
+            }),
+        sample: (settings, id) =>
+            this.alone('sample', id, async () => {
+                this.engine().callWith('sample', settings);
+                const tell = (tokens: unknown) => this.tell(id, settings.logits ? this.withLogits(tokens as SampledToken[]) : tokens);
+                tell(await this.poll(id, 'sample_poll', tell));
+                return null;
+            }),
         odds: (question) => this.engine().callWith('odds', question) as Calls['odds']['result'],
-        look: ({ text }) =>
-            this.alone(async () => this.engine().callWith('look', text) as Calls['look']['result']),
+        look: ({ text }, id) =>
+            this.alone('look', id, async () => this.engine().callWith('look', text) as Calls['look']['result']),
         lens: ({ layer, top }, id) =>
-            this.alone(async () => {
-                this.engine().call('lens', layer);
+            this.alone('look', id, async () => {
+                this.engine().call('lens', whole('layer', layer));
                 await this.poll(id, 'look_poll', () => {});
                 const values = this.engine().values();
                 if (!top) return { values };
-                return { values, top: this.engine().call('lens_top', top) as NonNullable<Calls['lens']['result']['top']> };
+                return { values, top: this.engine().call('lens_top', whole('top', top)) as NonNullable<Calls['lens']['result']['top']> };
             }),
         attention: ({ layer }, id) =>
-            this.alone(async () => {
-                this.engine().call('attention', layer);
+            this.alone('look', id, async () => {
+                this.engine().call('attention', whole('layer', layer));
                 await this.poll(id, 'look_poll', () => {});
                 return this.engine().values();
             }),
@@ -215,6 +245,12 @@ export class Server {
         },
         close: () => this.close(),
     };
+}
+
+/** For the module, which would cut off what is too large for 32 bits, or no number. */
+function whole(what: string, n: number): number {
+    if ((n | 0) !== n) throw new EngineError('BAD_INPUT', `${what} is ${n}, it must be a whole number`);
+    return n;
 }
 
 /** Large results are handed over rather than copied. */

@@ -1,36 +1,17 @@
 /** Runs, files, samples and looks: what the API promises, and what it says to bad input. */
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import {
     chooseModule,
-    createEngine,
-    EngineError,
     FileParts,
     hostAbilities,
     listPresets,
     planRun,
     refuseThreads,
-    type Engine,
-    type EngineOptions,
     type FileChunk,
     type RunEvent,
 } from '../dist/index.js';
-import { corpus, lossesOf, parts, small, train } from './support.ts';
-
-async function open(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
-    const engine = await createEngine({ module: 'wasm32-relaxed', threads: 2, ...options });
-    t.after(() => engine.close());
-    return engine;
-}
-
-function refuses(status: string, words: RegExp): (error: unknown) => boolean {
-    return (error) => {
-        assert.ok(error instanceof EngineError, String(error));
-        assert.equal(error.status, status, error.message);
-        assert.match(error.message, words);
-        return true;
-    };
-}
+import { corpus, lossesOf, open, parts, refuses, small, train } from './support.ts';
 
 test('a module is chosen and said why', async (t) => {
     const engine = await open(t, { module: undefined! });

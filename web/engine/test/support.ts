@@ -1,9 +1,11 @@
 /** What the tests share: the package as built, the native program, a corpus. */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Engine, RunEvent, RunSettings } from '../dist/index.js';
+import type { TestContext } from 'node:test';
+import { createEngine, EngineError, type Engine, type EngineOptions, type RunEvent, type RunSettings } from '../dist/index.js';
 
 export const program = process.env['POSTTRAIN'] ?? 'build/posttrain';
 export const folder = mkdtempSync(join(tmpdir(), 'posttrain-wasm-'));
@@ -61,4 +63,21 @@ export async function train(engine: Engine, settings: RunSettings): Promise<Outc
 
 export function lossesOf(events: RunEvent[]): number[] {
     return events.flatMap((event) => (event.type === 'step' ? [event.loss] : []));
+}
+
+/** An engine that is closed as the test ends. */
+export async function open(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
+    const engine = await createEngine({ module: 'wasm32-relaxed', threads: 2, ...options });
+    t.after(() => engine.close());
+    return engine;
+}
+
+/** For assert.rejects. */
+export function refuses(status: string, words: RegExp): (error: unknown) => boolean {
+    return (error) => {
+        assert.ok(error instanceof EngineError, String(error));
+        assert.equal(error.status, status, error.message);
+        assert.match(error.message, words);
+        return true;
+    };
 }

@@ -2,6 +2,7 @@
 import type { Kept } from '../shelf/protocol';
 import type { RunRecord } from '../shelf/record';
 import { History, type Curve } from './history.svelte';
+import { count } from './format';
 import { fromRun, keepsAside, modelKnobs, runKnobs, schedules } from './knobs';
 
 const MOST_POINTS = 600;
@@ -18,6 +19,7 @@ const rows: { label: string; term: string; of: (record: RunRecord) => string }[]
     { label: 'Learning rate over time', term: 'schedule', of: ({ settings }) => schedules.find(({ value }) => value === settings.schedule)?.label ?? 'constant' },
     { label: 'Text', term: 'corpus', of: ({ corpus }) => `${corpus.name}, ${corpus.sha256.slice(0, 8)}` },
     { label: 'Arithmetic', term: 'instruction set', of: ({ engine, strict }) => `${engine.isa}${strict ? ', exact' : ''}` },
+    { label: 'Trained on', term: 'later plans', of: ({ steps, settings }) => (steps === settings.steps ? 'no' : `to step ${count(steps)}`) },
     { label: 'Steps before the curve', term: 'first step', of: ({ first }) => String(first) },
 ];
 
@@ -48,12 +50,12 @@ export function curvesOf(a: History, b: History): Curves {
     const width = Math.max(1, Math.ceil(Math.max(a.losses.length, b.losses.length) / MOST_POINTS));
     const curves = [a.curve(MOST_POINTS, width), b.curve(MOST_POINTS, width)] as const;
     const steps = [...new Set(curves.flatMap((curve) => curve.steps))].sort((x, y) => x - y);
-    const lines = curves.flatMap((curve) => [onSteps(steps, curve, curve.train), onSteps(steps, curve, curve.validation)]);
+    const lines = curves.flatMap((curve) => [onSteps(steps, curve, curve.train), onSteps(steps, curve, curve.checked)]);
     return { steps, a: curves[0], b: curves[1], lines, width };
 }
 
-/** The mean of the last few losses: one alone says little. */
-export function lastLoss({ losses }: History): number | undefined {
-    const last = losses.slice(-LAST);
+/** The mean of the last few losses, up to so many steps: one alone says little. */
+export function lastLoss({ losses }: History, steps = losses.length): number | undefined {
+    const last = losses.slice(Math.max(0, steps - LAST), steps);
     return last.length ? last.reduce((sum, loss) => sum + loss, 0) / last.length : undefined;
 }

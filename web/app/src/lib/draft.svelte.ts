@@ -2,11 +2,14 @@
 import { chooseModule, listPresets, planRun, type Plan, type Preset } from 'posttrain-engine';
 import { measureSpeed, secondsOf, sizeThatFits } from './estimate';
 import { fromPreset, inPlainWords, keepsAside, modelKnobs, presetNames, problemOf, runKnobs, runSettings, type Settings } from './knobs';
-import { builtIn, ofBlob, ofText, type Source } from './source';
+import { builtIn, oddTextOf, ofBlob, ofText, type Source } from './source';
 
 const SETTLE_MS = 150;
 /** Before what can wait: the page must stand first, and a visitor may start at once. */
 const CALM_MS = 1500;
+
+/** Adam moves every weight by about so much in a step. */
+const BOLD_LR = 0.1;
 
 export type SourceKind = 'built-in' | 'paste' | 'file' | 'url';
 
@@ -155,10 +158,12 @@ export class Draft {
         }
         if (this.missing) problems.push(this.missing);
         else if (size === 0) problems.push('The text is empty: choose another.');
+        const odd = this.source && (await oddTextOf(this.source));
         if (turn !== this.turn) return;
         this.plan = plan;
         this.problems = problems;
-        this.remarks = plan && size ? remarksOn(plan, size, settings.ctx ?? 0) : [];
+        this.remarks = plan && size ? remarksOn(plan, size, settings) : [];
+        if (plan && odd) this.remarks = [...this.remarks, odd];
         this.checking = false;
     }
 
@@ -166,20 +171,22 @@ export class Draft {
     get seconds(): number | undefined {
         const { batch, ctx, steps } = this.settings ?? {};
         if (!this.plan || !this.gflops || !batch || !ctx || !steps) return undefined;
-        return secondsOf(this.plan.params, batch * ctx * steps, this.gflops);
+        return secondsOf(this.plan.params, batch * ctx, steps, this.gflops);
     }
 
     secondsOfPreset({ params, batch, ctx, steps }: Preset): number | undefined {
-        return this.gflops && secondsOf(params, batch * ctx * steps, this.gflops);
+        return this.gflops && secondsOf(params, batch * ctx, steps, this.gflops);
     }
 }
 
-function remarksOn(plan: Plan, size: number, ctx: number): string[] {
+function remarksOn(plan: Plan, size: number, { ctx = 0, lr }: Settings): string[] {
     const remarks: string[] = [];
     if (!keepsAside(size, ctx))
         remarks.push('The text is too short to keep a tenth of it aside, so what is checked on the way is text the model has learned from.');
     const device = (navigator as { deviceMemory?: number }).deviceMemory;
     if (device && plan.bytes > (device * 2 ** 30) / 2)
         remarks.push(`This takes more than half of the ${device} GB that the browser says this machine has; the tab may be closed by it.`);
+    if (lr === 0) remarks.push('With a learning rate of 0 nothing is learned.');
+    else if (lr !== undefined && lr > BOLD_LR) remarks.push(`A learning rate above ${BOLD_LR} usually makes the loss jump about or become infinite.`);
     return remarks;
 }

@@ -1,6 +1,6 @@
 /** What a run would take on this machine: seconds, from a short measurement; and what to change when its memory cannot be had. */
 import { chooseModule, createEngine, planRun, type Preset } from 'posttrain-engine';
-import { fromPreset, runSettings, type Settings } from './knobs';
+import { fromPreset, pace, runSettings, type Settings } from './knobs';
 
 const PROBE_MS = 200;
 /** Of the rate of a plain product of matrices, what a step reaches as a whole. */
@@ -18,8 +18,11 @@ export async function measureSpeed(): Promise<number> {
     }
 }
 
-export function secondsOf(params: number, tokens: number, gflops: number): number {
-    return (FLOPS_PER_PARAMETER * params * tokens) / (REACHED * gflops * 1e9);
+/** Of a run with its checks, which go forward only. `tokens`: of a step. */
+export function secondsOf(params: number, tokens: number, steps: number, gflops: number): number {
+    const { evalEvery, evalBatches } = pace(steps);
+    const checks = 1 + Math.ceil(steps / evalEvery);
+    return (FLOPS_PER_PARAMETER * params * tokens * (steps + (checks * evalBatches) / 3)) / (REACHED * gflops * 1e9);
 }
 
 async function fits(settings: Settings, size: number): Promise<boolean> {

@@ -17,7 +17,7 @@ export function short(n: number): string {
 }
 
 export function bytes(n: number): string {
-    if (n < 1000) return `${n} bytes`;
+    if (n < 1000) return n === 1 ? '1 byte' : `${n} bytes`;
     const [unit, size] = n < 1e6 ? ['kB', 1e3] : n < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
     const value = n / size;
     return `${value.toFixed(value < 10 && unit !== 'kB' ? 1 : 0)} ${unit}`;

@@ -1,7 +1,7 @@
 /** What a run told so far. Events come hundreds a second; the page hears of them a few times a second. */
 import type { RunEvent } from 'posttrain-engine';
 import { count, decimal } from './format';
-import { MILESTONES, verdictOn, type Milestone, type Verdict } from './verdict';
+import { MILESTONES, trendOf, trendWords, verdictOn, type Milestone, type Verdict } from './verdict';
 
 const REFRESH_MS = 250;
 const MOST_POINTS = 1500;
@@ -15,6 +15,8 @@ export interface Curve {
     steps: number[];
     train: number[];
     validation: (number | null)[];
+    /** The same to draw a line through: without the check before any step, from which a line would run high above the curve. */
+    checked: (number | null)[];
     lr: number[];
     /** Steps of a column. */
     width: number;
@@ -135,9 +137,10 @@ export class History {
         return n ? mean(this.loss, Math.max(0, n - RECENT), n) : NaN;
     }
 
-    /** How much worse it does on text that it never sees; undefined where none is held out. */
+    /** How much worse it did on text that it never sees, at the last check; undefined where none is held out, and before the first step. */
     get gap(): number | undefined {
-        return this.held && this.aside && this.loss.length ? this.held.loss - this.recent : undefined;
+        const n = this.held ? this.held.step - this.first : 0;
+        return this.held && this.aside && n > 0 ? this.held.loss - mean(this.loss, Math.max(0, n - RECENT), n) : undefined;
     }
 
     verdict(): Verdict | undefined {
@@ -174,20 +177,28 @@ export class History {
 
     /** At most `most` columns, each the mean of its steps. */
     curve(most = MOST_POINTS, width = Math.max(1, Math.ceil(this.loss.length / most))): Curve {
-        const curve: Curve = { steps: [], train: [], validation: [], lr: [], width };
+        const curve: Curve = { steps: [], train: [], validation: [], checked: [], lr: [], width };
         for (let from = 0; from < this.loss.length; from += width) {
             const to = Math.min(from + width, this.loss.length);
             curve.steps.push(this.first + to);
             curve.train.push(mean(this.loss, from, to));
             curve.lr.push(this.lr[to - 1]!);
             curve.validation.push(null);
+            curve.checked.push(null);
         }
         // A check comes after as many steps as its number says; the first, before any, stands with the first step.
         for (const [step, loss] of this.checks) {
             const column = Math.max(0, Math.ceil((step - this.first) / width) - 1);
-            if (column < curve.steps.length) curve.validation[column] = loss;
+            if (column >= curve.steps.length) continue;
+            curve.validation[column] = loss;
+            if (step > 0 || this.checks.size === 1) curve.checked[column] = loss;
         }
         return curve;
+    }
+
+    /** Of which step the last check is: it may be old. */
+    get heldWhen(): string {
+        return this.held?.step ? `at step ${count(this.held.step)}` : 'before step 1';
     }
 
     /** A sentence for who cannot, or need not, see the curve. */
@@ -197,10 +208,8 @@ export class History {
         const tenth = Math.max(1, Math.min(100, Math.floor(n / 10)));
         const now = mean(this.loss, n - tenth, n);
         const first = this.loss[0]!;
-        const held = this.held ? ` On ${this.aside ? 'text it never learns from' : 'the same text again'}: ${decimal(this.held.loss, 2)}.` : '';
+        const held = this.held ? ` On ${this.aside ? 'text it never learns from' : 'the same text again'}: ${decimal(this.held.loss, 2)}, ${this.heldWhen}.` : '';
         if (n < 20) return `Loss ${decimal(first, 2)} at first, ${decimal(now, 2)} after ${n === 1 ? 'one step' : `${n} steps`}.${held}`;
-        const fell = mean(this.loss, n - 2 * tenth, n - tenth) - now;
-        const trend = fell > 0.01 ? 'still falling' : fell < -0.02 ? 'rising of late' : 'level of late';
-        return `Loss went from ${decimal(first, 2)} to ${decimal(now, 2)} in ${count(n)} steps, ${trend}.${held}`;
+        return `Loss went from ${decimal(first, 2)} to ${decimal(now, 2)} in ${count(n)} steps, ${trendWords(trendOf(this.loss).fell)}.${held}`;
     }
 }

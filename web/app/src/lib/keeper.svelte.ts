@@ -8,6 +8,7 @@ import { bytes } from './format';
 import { inPlainWords } from './knobs';
 import type { Lab } from './lab.svelte';
 import { opened } from './last_run';
+import { recall, remember } from './remembered';
 import type { Source } from './source';
 
 const EVERY = 'posttrain.saveEvery';
@@ -33,7 +34,7 @@ function usualName(what: string, text: string, now: Date): string {
 }
 
 function remembered(): number {
-    const seconds = Number(localStorage.getItem(EVERY) ?? USUAL_SECONDS);
+    const seconds = Number(recall('all', EVERY) ?? USUAL_SECONDS);
     return Number.isFinite(seconds) && seconds >= 0 && seconds <= MOST_SECONDS ? seconds : USUAL_SECONDS;
 }
 
@@ -82,7 +83,7 @@ export class Keeper {
 
     setEvery(seconds: number): void {
         this.every = seconds;
-        localStorage.setItem(EVERY, String(seconds));
+        remember('all', EVERY, String(seconds));
     }
 
     private tick(): void {

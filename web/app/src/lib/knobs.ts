@@ -83,17 +83,22 @@ export function fromPreset(preset: Preset): Settings {
     return { preset: name, layers, dModel, heads, ctx, batch, steps, lr: 2e-3, warmup: 50, seed: 42, dropout: 0, schedule: 'cosine' };
 }
 
+/** With all its digits, while they can be read. */
+export function figure(value: number): string {
+    return Math.abs(value) < 1e16 ? value.toLocaleString('en', { maximumFractionDigits: 20 }) : String(value);
+}
+
 /** What is wrong with a knob's value, for people; undefined when nothing is. */
 export function problemOf(knob: Knob, value: number | undefined): string | undefined {
     if (value === undefined || !Number.isFinite(value)) return `${knob.label}: give a number.`;
-    if (value < knob.min || value > knob.max) return `${knob.label} is ${value}; it can be ${rangeOf(knob)}.`;
-    if (knob.step === 1 && !Number.isInteger(value)) return `${knob.label} is ${value}; give a whole number.`;
+    if (value < knob.min || value > knob.max) return `${knob.label} is ${figure(value)}; it can be ${knob.min} to ${figure(knob.max)}.`;
+    if (knob.step === 1 && !Number.isInteger(value)) return `${knob.label} is ${figure(value)}; give a whole number.`;
     return undefined;
 }
 
 export function rangeOf(knob: Knob): string {
     if (knob.name === 'seed') return '0 or more';
-    return `${knob.min} to ${knob.max.toLocaleString('en')}`;
+    return `${knob.min} to ${figure(knob.max)}`;
 }
 
 /** Whether a text is long enough for the trainer to keep its last tenth aside. */
@@ -116,9 +121,15 @@ export function runSettings(s: Settings, corpusBytes: number): RunSettings {
     };
 }
 
-/** How often a run of so many steps is looked at. */
-export function pace(steps: number): RunSettings {
-    return { evalEvery: Math.max(1, Math.round(steps / 20)), sampleEvery: Math.max(1, Math.round(steps / 10)), sampleTokens: 200 };
+/** How often a run of so many steps is looked at: some twenty times, a long one more often, so that its numbers are never old. A check is
+ * of as many batches as take about a twelfth of the time until the next. */
+export function pace(steps: number) {
+    const evalEvery = within(1, Math.round(steps / 20), 100);
+    return { evalEvery, evalBatches: within(2, Math.round(evalEvery / 4), 20), sampleEvery: within(1, Math.round(steps / 10), 400), sampleTokens: 200 };
+}
+
+function within(least: number, n: number, most: number): number {
+    return Math.max(least, Math.min(n, most));
 }
 
 /** Back from what the engine was asked for to what the page offers. */

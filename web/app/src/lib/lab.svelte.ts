@@ -197,7 +197,10 @@ export class Lab {
 
     /** A run from the shelf: everything as it was, and paused where it stood. What is here stays when that fails. */
     async restore(kept: Kept, release: () => void): Promise<void> {
-        if (this.busy) return;
+        if (this.busy) {
+            release();
+            throw new Error('A run is under way here: stop it first.');
+        }
         const { record, curve, model } = kept;
         const before = this.phase;
         let engine: Engine | undefined;

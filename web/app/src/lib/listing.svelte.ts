@@ -1,10 +1,12 @@
 /** What is on the shelf, as last looked at. */
-import type { Listed } from '../shelf/protocol';
+import type { Listed, Unreadable } from '../shelf/protocol';
 import { room, type Room } from '../shelf/shelf';
+import { inPlainWords } from './knobs';
 import type { Keeper } from './keeper.svelte';
 
 export class Listing {
     runs = $state.raw<Listed[]>([]);
+    unreadable = $state.raw<Unreadable[]>([]);
     room = $state.raw<Room | undefined>();
     problem = $state('');
     looked = $state(false);
@@ -23,10 +25,10 @@ export class Listing {
         const { whyNot, shelf } = this.keeper();
         if (whyNot) return;
         try {
-            const runs = await shelf.call('list', null);
-            Object.assign(this, { runs, room: await room(), problem: '' });
+            const { runs, unreadable } = await shelf.call('list', null);
+            Object.assign(this, { runs, unreadable, room: await room(), problem: '' });
         } catch (error) {
-            this.problem = `The saved runs cannot be listed. ${(error as Error).message}.`;
+            this.problem = `The saved runs cannot be listed. ${inPlainWords((error as Error).message)}`;
         }
         this.looked = true;
     }

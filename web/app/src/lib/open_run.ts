@@ -1,4 +1,5 @@
 /** A run from the shelf onto the page: its model, curve and samples into the lab, its settings and text into the draft. */
+import type { Kept } from '../shelf/protocol';
 import type { RunRecord } from '../shelf/record';
 import type { Draft } from './draft.svelte';
 import { fromRun, inPlainWords } from './knobs';
@@ -13,13 +14,20 @@ async function makeWay(lab: Lab): Promise<void> {
     if (lab.inTheWay) throw new Error('A run is under way here that could not be saved: stop it first.');
 }
 
+/** With its text, or what there is to say about that. */
+async function readWhole({ keeper }: Lab, id: string): Promise<Kept> {
+    const kept = await keeper.shelf.call('read', { id });
+    if (!kept.corpus && !kept.record.corpus.builtIn) throw new Error('the text that it learned from is damaged, so it cannot go on. Its model can still be exported');
+    return kept;
+}
+
 /** Rejects with a sentence; what was on the page is then still there. `adopts`: whether the next run is to be set up like it. */
 export async function openRun(lab: Lab, draft: Draft, id: string, adopts = () => true): Promise<void> {
     const { keeper } = lab;
     if (keeper.current?.id === id) return;
     await makeWay(lab);
     const release = await keeper.claim(id);
-    const kept = await keeper.shelf.call('read', { id }).catch((error: unknown) => {
+    const kept = await readWhole(lab, id).catch((error: unknown) => {
         release();
         throw new Error(inPlainWords((error as Error).message));
     });
@@ -44,6 +52,6 @@ export async function openLast(lab: Lab, draft: Draft): Promise<void> {
 export async function textOfRun(lab: Lab, { id, corpus }: RunRecord): Promise<Source> {
     if (corpus.builtIn) return builtIn();
     const { corpus: blob } = await lab.keeper.shelf.call('read', { id });
-    if (!blob) throw new Error('The text of this run is not kept here.');
+    if (!blob) throw new Error('The text of this run is damaged.');
     return ofBlob(blob, corpus.name);
 }

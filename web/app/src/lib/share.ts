@@ -26,7 +26,7 @@ export function linkOf(settings: Settings, corpus: CorpusFacts): string {
     const fields = new URLSearchParams({ run: VERSION, preset: settings.preset });
     for (const { name } of knobs) fields.set(name, String(settings[name]));
     fields.set('schedule', settings.schedule);
-    fields.set('text', [...corpus.name].slice(0, LONGEST_NAME).join(''));
+    fields.set('text', [...corpus.name.replace(/\p{Cc}/gu, ' ')].slice(0, LONGEST_NAME).join(''));
     fields.set('bytes', String(corpus.bytes));
     fields.set('sha256', corpus.sha256);
     return `#${fields}`;

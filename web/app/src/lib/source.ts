@@ -25,10 +25,19 @@ export function ofBlob(blob: Blob, name: string, builtIn = false): Source {
         builtIn,
         blob,
         pieces: async function* () {
-            for (let at = 0; at < blob.size; at += PIECE)
-                yield new Uint8Array(await blob.slice(at, at + PIECE).arrayBuffer());
+            for (let at = 0; at < blob.size; at += PIECE) yield await pieceOf(blob, name, at);
         },
     };
+}
+
+async function pieceOf(blob: Blob, name: string, at: number): Promise<Uint8Array> {
+    try {
+        return new Uint8Array(await blob.slice(at, at + PIECE).arrayBuffer());
+    } catch (error) {
+        if ((error as DOMException).name === 'NotFoundError' || (error as DOMException).name === 'NotReadableError')
+            throw new Error(`${name || 'The file'} cannot be read: it was changed, moved or deleted since it was chosen. Choose it again.`);
+        throw error;
+    }
 }
 
 let book: Promise<Source> | undefined;
@@ -49,4 +58,14 @@ async function fetchBook(): Promise<Source> {
 /** SHA-256 of all its bytes, in hexadecimal. */
 export async function fingerprintOf(source: Source): Promise<string> {
     return sha256(source.blob);
+}
+
+/** How much of a text shows whether it is one. */
+const GLANCE = 64 << 10;
+
+/** A sentence where the bytes are hardly a text: text has no zero bytes. Undefined where they may be one, or cannot be read now. */
+export async function oddTextOf({ name, blob }: Source): Promise<string | undefined> {
+    const begin = await blob.slice(0, GLANCE).arrayBuffer().catch(() => undefined);
+    if (!begin || !new Uint8Array(begin).includes(0)) return undefined;
+    return `${name} has zero bytes, so it is hardly plain text (a picture, a program, an archive, UTF-16?): the model will learn and write such bytes.`;
 }

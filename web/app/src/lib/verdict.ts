@@ -31,12 +31,22 @@ const LEVEL = 0.01;
 
 const mean = (values: number[]) => values.reduce((sum, v) => sum + v, 0) / values.length;
 
+/** The mean of the last quarter of the steps, and by how much it is below that of the quarter before. Of 4 steps or more. */
+export function trendOf(loss: readonly number[]): { steps: number; now: number; fell: number } {
+    const steps = Math.floor(loss.length / 4);
+    const now = mean(loss.slice(-steps));
+    return { steps, now, fell: mean(loss.slice(-2 * steps, -steps)) - now };
+}
+
+/** In a word or two. */
+export function trendWords(fell: number): string {
+    return fell < -WORSE ? 'rising lately' : fell < LEVEL ? 'level lately' : 'still falling';
+}
+
 /** `checks`: held-out losses in order, empty where no text is held out. */
-export function verdictOn(loss: number[], checks: { step: number; loss: number }[]): Verdict | undefined {
+export function verdictOn(loss: readonly number[], checks: { step: number; loss: number }[]): Verdict | undefined {
     if (loss.length < FEWEST_STEPS) return undefined;
-    const quarter = Math.floor(loss.length / 4);
-    const now = mean(loss.slice(-quarter));
-    const fell = mean(loss.slice(-2 * quarter, -quarter)) - now;
+    const { steps, now, fell } = trendOf(loss);
     const best = checks.reduce((a, b) => (b.loss < a.loss ? b : a), checks[0] ?? { step: 0, loss: Infinity });
     const last = checks.at(-1);
     if (last && checks.length >= FEWEST_CHECKS && fell > 0 && last.loss > best.loss + WORSE)
@@ -46,6 +56,6 @@ export function verdictOn(loss: number[], checks: { step: number; loss: number }
         };
     if (fell < -WORSE) return { kind: 'rising', words: 'The loss is rising. A smaller learning rate or a longer warm-up is the usual cure.' };
     if (fell < LEVEL)
-        return { kind: 'level', words: `It has levelled off at ${decimal(now, 2)}: more steps will hardly help. A larger model, a longer context or another learning rate may.` };
-    return { kind: 'learning', words: `It is still learning: ${decimal(fell, 2)} less than a quarter of the run ago.` };
+        return { kind: 'level', words: `It has levelled off at ${decimal(now, 2)}, for ${steps} steps by now. Early in a run that often passes; later, a larger model, a longer context or another learning rate helps more than more steps.` };
+    return { kind: 'learning', words: `It is still learning: the loss of the last ${steps} steps is ${decimal(fell, 2)} below that of the ${steps} before.` };
 }

@@ -17,6 +17,16 @@ export function addressOf(text: string): URL {
     return url;
 }
 
+/** The last part of its path, in plain letters where it can be read so. */
+function nameOf({ pathname, host }: URL): string {
+    const last = pathname.split('/').at(-1) || host;
+    try {
+        return decodeURIComponent(last).slice(0, 80);
+    } catch {
+        return last.slice(0, 80);
+    }
+}
+
 async function request(url: URL, signal: AbortSignal): Promise<Response> {
     try {
         return await fetch(url, { signal, credentials: 'omit', referrerPolicy: 'no-referrer', mode: 'cors' });
@@ -45,6 +55,5 @@ export async function fetchText(address: string, onBytes: (bytes: number, of: nu
         if (signal.aborted || error instanceof RangeError) throw error;
         throw new Error(`The connection to ${url.host} broke after ${bytes(size)}. Try again, or: ${ADVICE}`);
     }
-    const name = decodeURIComponent(url.pathname.split('/').at(-1) || url.host).slice(0, 80);
-    return ofBlob(new Blob(pieces), name);
+    return ofBlob(new Blob(pieces), nameOf(url));
 }

@@ -8,19 +8,26 @@ export interface Listed {
     bytes: number;
 }
 
+/** A run of which neither save can be read; or a newer page saved it. */
+export interface Unreadable {
+    id: string;
+    bytes: number;
+    newer: boolean;
+}
+
 export interface Kept {
     record: RunRecord;
     /** Losses, then learning rates. */
     curve: Float64Array<ArrayBuffer>;
     model: File;
-    /** Undefined when the text comes with the page. */
+    /** Undefined when the text comes with the page, or is damaged. */
     corpus: File | undefined;
     /** Sentences about a save that could not be used. */
     told: string[];
 }
 
 export interface Calls {
-    list: { args: null; result: Listed[] };
+    list: { args: null; result: { runs: Listed[]; unreadable: Unreadable[] } };
     /** Of the text of a run: its SHA-256. Kept in the run's folder when asked to. */
     text: { args: { id: string; text: Blob; keep: boolean }; result: string };
     begin: { args: { id: string }; result: null };
@@ -29,6 +36,8 @@ export interface Calls {
     commit: { args: { record: RunRecord; curve: Float64Array<ArrayBuffer> }; result: number };
     abort: { args: null; result: null };
     read: { args: { id: string }; result: Kept };
+    /** The model of its newest save that has one whole, whatever else is damaged. `proved`: it is as it was written. */
+    model: { args: { id: string }; result: { model: File; proved: boolean } };
     rename: { args: { id: string; name: string }; result: null };
     /** Marks a run as deleted, or takes the mark off. */
     discard: { args: { id: string; gone: boolean }; result: null };

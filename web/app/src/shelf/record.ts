@@ -47,8 +47,10 @@ const maybe = (is: (v: unknown) => boolean) => (v: unknown) => v === undefined |
 const listOf = (is: (v: unknown) => boolean) => (v: unknown) => Array.isArray(v) && v.every(is);
 const fits = (shape: Shape) => (v: unknown) => isObject(v) && Object.entries(shape).every(([key, is]) => is(v[key]));
 
+const FORMAT = 1;
+
 const isRecord = fits({
-    format: (v) => v === 1,
+    format: (v) => v === FORMAT,
     id: isText,
     name: isText,
     created: isText,
@@ -68,10 +70,11 @@ const isRecord = fits({
     spikes: isCount,
 });
 
-/** Undefined for what is no record, or one of a later page. */
-export function readRecord(text: string): RunRecord | undefined {
+/** Undefined for what is no record. */
+export function readRecord(text: string): RunRecord | 'newer' | undefined {
     try {
         const value: unknown = JSON.parse(text);
+        if (isObject(value) && Number.isSafeInteger(value['format']) && (value['format'] as number) > FORMAT) return 'newer';
         return isRecord(value) ? (value as RunRecord) : undefined;
     } catch {
         return undefined;

@@ -2,7 +2,7 @@
 import type { FileChunk } from 'posttrain-engine';
 import { fingerprint, openFile, put, readFile, readText, remove, sha256, writeFile, type SyncHandle } from './files';
 import { whileFree } from './lock';
-import type { Kept, Listed } from './protocol';
+import type { Calls, Kept, Listed, Unreadable } from './protocol';
 import { readRecord, type RunRecord } from './record';
 import { nextNumber, readSeal, slotFiles, slots, toRead, toWrite, type Seal, type Seals, type Slot, type SlotFile } from './slots';
 
@@ -31,13 +31,27 @@ async function runFolder(id: string, create = false): Promise<Folder> {
     });
 }
 
+async function slotOf(run: Folder, slot: Slot): Promise<Folder | undefined> {
+    return run.getDirectoryHandle(slot).catch(() => undefined);
+}
+
 async function sealsOf(run: Folder): Promise<Seals> {
     const seals: Seals = { a: undefined, b: undefined };
     for (const slot of slots) {
-        const folder = await run.getDirectoryHandle(slot).catch(() => undefined);
+        const folder = await slotOf(run, slot);
         if (folder) seals[slot] = readSeal(await readText(folder, SEAL));
     }
     return seals;
+}
+
+/** Saves that were finished, but for the last byte perhaps, and whose seal says nothing. */
+async function unsealed(run: Folder, seals: Seals): Promise<Slot[]> {
+    const found: Slot[] = [];
+    for (const slot of slots) {
+        const folder = seals[slot] ? undefined : await slotOf(run, slot);
+        if (folder && (await readFile(folder, SEAL))) found.push(slot);
+    }
+    return found;
 }
 
 async function isWhole(folder: Folder, seal: Seal, name: SlotFile): Promise<File | undefined> {
@@ -46,11 +60,24 @@ async function isWhole(folder: Folder, seal: Seal, name: SlotFile): Promise<File
     return file?.size === bytes && (await fingerprint(file)) === print ? file : undefined;
 }
 
-async function recordOf(run: Folder, slot: Slot, seal: Seal): Promise<RunRecord | undefined> {
+async function recordOf(run: Folder, slot: Slot, seal: Seal): Promise<RunRecord | 'newer' | undefined> {
     const file = await isWhole(await run.getDirectoryHandle(slot), seal, 'record.json');
     const record = file && readRecord(await file.text());
+    if (!record || record === 'newer') return record;
     const name = await readText(run, NAME);
-    return record && { ...record, name: name || record.name };
+    return { ...record, name: name || record.name };
+}
+
+/** Something was saved once, whether it can be read or not. */
+async function isRun(run: Folder): Promise<boolean> {
+    const seals = await sealsOf(run);
+    return toRead(seals).length > 0 || (await unsealed(run, seals)).length > 0;
+}
+
+async function bytesIn(folder: Folder): Promise<number> {
+    let bytes = 0;
+    for await (const entry of folder.values()) bytes += entry.kind === 'directory' ? await bytesIn(entry as Folder) : (await (entry as FileSystemFileHandle).getFile()).size;
+    return bytes;
 }
 
 /** The save that is under way. */
@@ -67,24 +94,23 @@ interface Save {
 export class Store {
     private save: Save | undefined;
 
-    async list(): Promise<Listed[]> {
-        const listed: Listed[] = [];
+    async list(): Promise<Calls['list']['result']> {
+        const runs: Listed[] = [];
+        const unreadable: Unreadable[] = [];
         for await (const [id, run] of runFolders()) {
             if (await readFile(run, GONE)) continue;
-            const one = await this.listOne(run).catch(() => undefined);
-            if (one?.record.id === id) listed.push(one);
+            const record = await this.newest(run).catch(() => undefined);
+            if (record && record !== 'newer' && record.id === id) runs.push({ record, bytes: await bytesIn(run).catch(() => 0) });
+            else if (await isRun(run)) await whileFree(id, async () => void unreadable.push({ id, bytes: await bytesIn(run), newer: record === 'newer' }));
         }
-        return listed.sort((x, y) => y.record.saved.localeCompare(x.record.saved));
+        return { runs: runs.sort((x, y) => y.record.saved.localeCompare(x.record.saved)), unreadable };
     }
 
-    private async listOne(run: Folder): Promise<Listed | undefined> {
+    private async newest(run: Folder): Promise<RunRecord | 'newer' | undefined> {
         const seals = await sealsOf(run);
-        let record: RunRecord | undefined;
+        let record: RunRecord | 'newer' | undefined;
         for (const slot of toRead(seals)) record ??= await recordOf(run, slot, seals[slot]!);
-        if (!record) return undefined;
-        const corpus = await readFile(run, CORPUS);
-        const saves = slots.flatMap((slot) => Object.values(seals[slot]?.files ?? {}));
-        return { record, bytes: saves.reduce((n, { bytes }) => n + bytes, corpus?.size ?? 0) };
+        return record;
     }
 
     async text(id: string, text: Blob, keep: boolean): Promise<string> {
@@ -106,6 +132,7 @@ export class Store {
         await remove(run, slot); // the seal goes with it
         const folder = await run.getDirectoryHandle(slot, { create: true });
         this.save = { run, slot, folder, seals: { ...seals, [slot]: undefined }, model: await openFile(folder, 'model.tinygpt'), failure: undefined };
+        this.save.model.truncate(0); // where the slot could not be removed
     }
 
     write({ position, data }: FileChunk): void {
@@ -151,14 +178,17 @@ export class Store {
     async read(id: string): Promise<Kept> {
         const run = await runFolder(id);
         const seals = await sealsOf(run);
+        const broken = await unsealed(run, seals);
         const damaged: Slot[] = [];
         for (const slot of toRead(seals)) {
             const kept = await this.readSlot(run, slot, seals[slot]!);
             if (kept) {
                 // The next save must go over the damaged one, not over this.
                 for (const bad of damaged) await remove(await run.getDirectoryHandle(bad), SEAL);
-                const told = damaged.map((bad) => `the newest save, of step ${seals[bad]!.step}, is damaged. The one of step ${kept.record.step} was opened instead.`);
-                return { ...kept, told };
+                for (const bad of broken) await remove(await run.getDirectoryHandle(bad), SEAL);
+                const instead = `damaged. The one of step ${kept.record.step} was opened instead.`;
+                const told = damaged.map((bad) => `the newest save, of step ${seals[bad]!.step}, is ${instead}`);
+                return { ...kept, told: [...told, ...broken.map(() => `another save is ${instead}`)] };
             }
             damaged.push(slot);
         }
@@ -168,13 +198,30 @@ export class Store {
     private async readSlot(run: Folder, slot: Slot, seal: Seal): Promise<Omit<Kept, 'told'> | undefined> {
         const folder = await run.getDirectoryHandle(slot);
         const record = await recordOf(run, slot, seal);
+        if (record === 'newer') throw new Error('a newer version of this page saved it: reload the page to open it');
         const model = await isWhole(folder, seal, 'model.tinygpt');
         const curve = await isWhole(folder, seal, 'curve.f64');
         if (!record || !model || !curve) return undefined;
-        const corpus = record.corpus.builtIn ? undefined : await readFile(run, CORPUS);
-        if (!record.corpus.builtIn && (!corpus || (await sha256(corpus)) !== record.corpus.sha256))
-            throw new Error('the text that it learned from is damaged, so it cannot go on. Its model can still be exported');
-        return { record, model, corpus, curve: new Float64Array(await curve.arrayBuffer()) };
+        return { record, model, corpus: await this.corpusOf(run, record), curve: new Float64Array(await curve.arrayBuffer()) };
+    }
+
+    private async corpusOf(run: Folder, { corpus }: RunRecord): Promise<File | undefined> {
+        const file = corpus.builtIn ? undefined : await readFile(run, CORPUS);
+        return file?.size === corpus.bytes && (await sha256(file)) === corpus.sha256 ? file : undefined;
+    }
+
+    async model(id: string): Promise<Calls['model']['result']> {
+        const run = await runFolder(id);
+        const seals = await sealsOf(run);
+        for (const slot of toRead(seals)) {
+            const model = await isWhole(await run.getDirectoryHandle(slot), seals[slot]!, 'model.tinygpt');
+            if (model) return { model, proved: true };
+        }
+        for (const slot of await unsealed(run, seals)) {
+            const model = await readFile(await run.getDirectoryHandle(slot), 'model.tinygpt');
+            if (model) return { model, proved: false };
+        }
+        throw new Error('neither of its two saves has a whole model');
     }
 
     async rename(id: string, name: string): Promise<void> {
@@ -191,8 +238,7 @@ export class Store {
         const runs = await runsFolder();
         for await (const [id, run] of runFolders()) {
             const gone = (await readFile(run, GONE)) !== undefined;
-            const seals = await sealsOf(run);
-            if (gone || toRead(seals).length === 0) await whileFree(id, () => remove(runs, id));
+            if (gone || !(await isRun(run))) await whileFree(id, () => remove(runs, id));
         }
     }
 }

@@ -19,6 +19,7 @@ const handlers: Handlers = {
     commit: ({ record, curve }) => store.commit(record, curve),
     abort: () => nothing(store.abort()),
     read: ({ id }) => store.read(id),
+    model: ({ id }) => store.model(id),
     rename: ({ id, name }) => nothing(store.rename(id, name)),
     discard: ({ id, gone }) => nothing(store.discard(id, gone)),
     sweep: () => nothing(store.sweep()),

@@ -38,4 +38,15 @@ export default async function compare(driver) {
         assert.match(await slider.getAttribute('aria-valuetext'), /^step 1: A 5\.\d+, B 5\.\d+$/);
         await visit.look('compare');
     });
+
+    await driver.test('runs of unlike length are compared where both were, and training on is told', async () => {
+        await visit.go('Train');
+        await visit.page.getByRole('spinbutton', { name: 'for steps' }).fill('20');
+        await visit.press('Train on');
+        await visit.phase('Done step 100 of 100');
+        await visit.saved(100);
+        await visit.go('Compare');
+        await visit.page.getByText(/^(A|B) ends lower, by .* But B took more steps: after 80, which both took, A stands lower in training, by /).waitFor();
+        assert.deepEqual(await value('Trained on'), ['no', 'to step 100']);
+    });
 }

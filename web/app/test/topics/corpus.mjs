@@ -77,6 +77,15 @@ export default async function corpus(driver) {
         await page.locator('#problems:has-text("1 byte")').waitFor();
         await give('binary.bin', Array.from({ length: 20_000 }, (_, i) => (i * 7919) % 256));
         await page.locator('#problems').waitFor({ state: 'detached' });
+        await page.getByText('binary.bin has zero bytes').waitFor();
+        const lr = visit.field('Size of a correction');
+        const usual = await lr.inputValue();
+        await lr.fill('0');
+        await page.getByText('With a learning rate of 0 nothing is learned').waitFor();
+        await lr.fill('5');
+        await page.getByText('A learning rate above 0.1').waitFor();
+        await lr.fill(usual);
+        await page.getByText('A learning rate above 0.1').waitFor({ state: 'detached' });
         await visit.ready('Start training');
         await visit.press('Start training');
         await visit.phase('Done step 20 of 20 on binary.bin');

@@ -87,9 +87,21 @@ export default async function playground(driver) {
         await page.waitForTimeout(500);
         await visit.press('Stop');
         await page.locator('.phase:has-text("Stopped")').waitFor();
-        await page.getByRole('spinbutton', { name: 'for steps' }).fill('50');
+        const more = page.getByRole('spinbutton', { name: 'for steps' });
+        const stoppedAt = await visit.restingStep();
+        assert.equal(Number(await more.inputValue()), 100_000 - stoppedAt, 'training on does not go on with the plan');
+        assert.equal(await page.getByText('The learning rate is then planned anew').count(), 0);
+        await more.fill('50');
+        await page.getByText(`planned anew, to end at step ${(stoppedAt + 50).toLocaleString('en')}. The plan as it was ends at step 100,000, `).waitFor();
         await visit.press('Train on');
         await page.locator('.phase:has-text("Done")').waitFor();
+        assert.equal(await more.inputValue(), '200');
+        assert.match(await page.locator('[data-test=summary]').textContent(), / at step [\d,]+\.$/);
+        assert.equal(await visit.fact('Last checked'), `at step ${(stoppedAt + 50).toLocaleString('en')}`);
+        await visit.go('Runs');
+        const item = page.locator('.saved-run').first();
+        await item.getByText('Share it as a link').click();
+        await item.getByText('the link is of its first plan, of 100,000 steps').waitFor();
     });
 
     await driver.test('the loss falls, and the chart can be read without seeing it', async () => {
@@ -184,6 +196,7 @@ export default async function playground(driver) {
     await driver.test('this machine', async () => {
         await visit.go('Machine');
         await page.locator('dd:has-text("up to")').waitFor();
+        assert.match(await page.locator('.abilities div', { hasText: 'Storage' }).innerText(), /\d+(\.\d)? [MG]B\s+Of these .* are used/);
         await visit.look('machine');
     });
 }

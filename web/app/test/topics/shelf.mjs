@@ -45,9 +45,11 @@ export default async function shelf(driver) {
         const before = await visit.curve();
         assert.deepEqual(before.losses, whole.losses.slice(0, step));
         const [summary, sample] = [await visit.page.locator('[data-test=summary]').textContent(), await visit.page.locator('.written').textContent()];
+        const gap = await visit.fact('Gap to training');
         await visit.page.reload();
         await visit.phase('Paused');
         assert.match(await visit.page.locator('.phase').textContent(), new RegExp(`step ${step} of ${STEPS} on your text`));
+        assert.equal(await visit.fact('Gap to training'), gap, 'it was measured against other steps');
         assert.equal(await visit.page.locator('[data-test=summary]').textContent(), summary);
         assert.equal(await visit.page.locator('.written').textContent(), sample);
         await visit.go('Set up');

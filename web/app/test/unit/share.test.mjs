@@ -16,6 +16,10 @@ test('a link is read back as it was written', () => {
     assert.equal(isShared('#train'), false);
 });
 
+test('a name that no link may hold is changed when the link is made', () => {
+    assert.equal(readLink(linkOf(settings, { ...corpus, name: 'a\u0007\nb.txt' })).shared.text.name, 'a  b.txt');
+});
+
 const changed = (key, value) => link.replace(new RegExp(`([#&])${key}=[^&]*`), `$1${key}=${value}`);
 const hostile = [
     ['another version', changed('run', '2'), /version “2”.*reads version 1/],

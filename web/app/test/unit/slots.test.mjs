@@ -37,6 +37,7 @@ test('a record of another shape is none', () => {
         corpus: { name: '', bytes: 1, sha256: '', builtIn: true }, checks: [[1, 2.5]], samples: [{ step: 1, text: '' }], spikes: 0,
     };
     assert.deepEqual(readRecord(JSON.stringify(record)), record);
-    const bad = [{ format: 2 }, { step: -1 }, { name: 3 }, { checks: [[1]] }, { samples: [{ step: 1 }] }, { corpus: null }, { engine: [] }, { settings: [] }];
+    assert.equal(readRecord(JSON.stringify({ format: 2, news: true })), 'newer');
+    const bad = [{ format: 0 }, { format: '2' }, { step: -1 }, { name: 3 }, { checks: [[1]] }, { samples: [{ step: 1 }] }, { corpus: null }, { engine: [] }, { settings: [] }];
     for (const change of bad) assert.equal(readRecord(JSON.stringify({ ...record, ...change })), undefined, JSON.stringify(change));
 });

@@ -1,0 +1,178 @@
+/* Products of matrices on the GPU: which tile, how many slices. SPDX-License-Identifier: MIT */
+#include "device/webgpu/matmul.h"
+
+const pt_wg_tile pt_wg_tiles[] = {
+    {"naive", 0, 0, 0, 0, 0, false},
+    {"32x32 4x4", 32, 32, 16, 4, 4, true},
+    {"64x64 4x4", 64, 64, 16, 4, 4, true},
+    {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
+    {"64x64 8x4", 64, 64, 16, 8, 4, true},
+    {"128x64 8x4", 128, 64, 8, 8, 4, true},
+    {"128x64 8x8", 128, 64, 16, 8, 8, true},
+    {"128x128 8x8", 128, 128, 8, 8, 8, true},
+};
+enum { NAIVE, SMALL, MEDIUM, SCALAR, TALL, WIDE, HEAVY, LARGE, TILES };
+
+int pt_wg_tile_count(void) { return TILES; }
+
+/* Workgroups that keep a large GPU busy. */
+#define BUSY 192
+#define MOST_SLICES 32
+#define LEAST_SLICE 64 /* of K */
+
+static int64_t groups_of(const pt_wg_product *p, const pt_wg_tile *t)
+{
+    return pt_div_up(p->m, t->bm) * pt_div_up(p->n, t->bn);
+}
+
+static const pt_wg_tile *choose(const pt_device *device, const pt_wg_product *p)
+{
+    if (pt_wg_limits_of(device)->software) return &pt_wg_tiles[NAIVE];
+    if (groups_of(p, &pt_wg_tiles[LARGE]) >= BUSY) return &pt_wg_tiles[LARGE];
+    if (groups_of(p, &pt_wg_tiles[MEDIUM]) >= BUSY / 4) return &pt_wg_tiles[MEDIUM];
+    return &pt_wg_tiles[SMALL];
+}
+
+static int64_t choose_slices(const pt_wg_product *p, const pt_wg_tile *t)
+{
+    int64_t groups = groups_of(p, t);
+    int64_t most = pt_min_i64(MOST_SLICES, p->k / LEAST_SLICE);
+    if (p->m * p->n > 1 << 22) return 1; /* the slices would be read and written for longer than they save */
+    return pt_max_i64(1, pt_min_i64(most, BUSY / pt_max_i64(groups, 1)));
+}
+
+/* Rows of the stored matrix begin at multiples of four elements and are multiples of four long. */
+static bool fours(const pt_wg_matrix *x, int64_t row)
+{
+    return row % 4 == 0 && x->ld % 4 == 0 && x->first % 4 == 0 && x->tensor->offset % 16 == 0;
+}
+
+static void add_tensor(pt_wg_call *call, const char *name, const pt_tensor *t)
+{
+    int i = 0;
+    while (call->tensor[i].name) i++;
+    call->tensor[i].name = name;
+    call->tensor[i].tensor = t;
+}
+
+static void add_constant(pt_wg_call *call, const char *name, int64_t value)
+{
+    int i = 0;
+    while (call->constant[i].name) i++;
+    call->constant[i].name = name;
+    call->constant[i].value = (uint32_t)value;
+}
+
+static void add_words(pt_wg_call *call, const pt_wg_product *p, int64_t slices, int64_t slice_k)
+{
+    pt_wg_u32(call, p->m);
+    pt_wg_u32(call, p->n);
+    pt_wg_u32(call, p->k);
+    pt_wg_u32(call, slices);
+    pt_wg_u32(call, slice_k);
+    pt_wg_u32(call, (p->accumulate ? 1 : 0) | (p->bias && pt_present(p->bias) ? 2 : 0));
+    const pt_wg_matrix *all[] = {&p->a, &p->b, &p->c};
+    for (int i = 0; i < 3; i++) {
+        pt_wg_u32(call, all[i]->first);
+        pt_wg_u32(call, all[i]->ld);
+    }
+}
+
+/* The tensors, in elements of four where the tile can use them, and the pipeline's constants. */
+static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_tile *t)
+{
+    bool va = t->vectors && fours(&p->a, p->a.transposed ? p->m : p->k);
+    bool vb = t->vectors && fours(&p->b, p->b.transposed ? p->k : p->n);
+    bool vc = t->vectors && fours(&p->c, p->n);
+    add_tensor(call, va ? "a4" : "a", p->a.tensor);
+    add_tensor(call, vb ? "b4" : "b", p->b.tensor);
+    add_tensor(call, vc ? "c4" : "c", p->c.tensor);
+    if (p->bias) add_tensor(call, "bias", p->bias);
+    add_constant(call, "FLAGS", p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3 | vc << 4);
+    add_constant(call, "BM", t->bm ? t->bm : 64);
+    add_constant(call, "BN", t->bn ? t->bn : 64);
+    add_constant(call, "BK", t->bk ? t->bk : 16);
+    add_constant(call, "TM", t->tm ? t->tm : 4);
+    add_constant(call, "TN", t->tn ? t->tn : 4);
+}
+
+static pt_status gather(pt_device *device, const pt_wg_product *p, const pt_tensor *part,
+                        int64_t slices, pt_error *err)
+{
+    pt_wg_call call = {.shader = "matmul", .entry = "gather"};
+    add_tensor(&call, "c", p->c.tensor);
+    add_tensor(&call, "part", part);
+    if (p->bias) add_tensor(&call, "bias", p->bias);
+    add_constant(&call, "FLAGS", 0);
+    add_constant(&call, "BM", 64);
+    add_constant(&call, "BN", 64);
+    add_constant(&call, "BK", 16);
+    add_constant(&call, "TM", 4);
+    add_constant(&call, "TN", 4);
+    add_words(&call, p, slices, 0);
+    call.groups[0] = pt_div_up(p->m * p->n, 64);
+    call.work = (double)p->m * (double)p->n * (double)slices;
+    return pt_wg_run(device, &call, err);
+}
+
+pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
+                            int64_t slices, pt_error *err)
+{
+    pt_wg_call call = {.shader = "matmul", .entry = t->bm ? "tiled" : "naive"};
+    if (!t->bm) slices = 1;
+    else if (!slices) slices = choose_slices(p, t);
+    int64_t slice_k = pt_round_up(pt_div_up(p->k, slices), t->bm ? t->bk : 1);
+    slices = pt_div_up(p->k, slice_k);
+    pt_tensor part = {0};
+    pt_status s = PT_OK;
+    if (slices > 1) s = pt_wg_scratch(device, slices * p->m * p->n * 4, &part, err);
+    if (s) return s;
+    add_operands(&call, p, t);
+    if (slices > 1) add_tensor(&call, "part", &part);
+    add_words(&call, p, slices, slice_k);
+    call.work = (double)p->m * (double)p->n * (double)p->k;
+    if (t->bm) {
+        call.groups[0] = pt_div_up(p->n, t->bn);
+        call.groups[1] = pt_div_up(p->m, t->bm);
+        call.groups[2] = slices;
+    } else {
+        call.groups[0] = pt_div_up(p->m * p->n, 64);
+    }
+    s = pt_wg_run(device, &call, err);
+    if (s == PT_OK && slices > 1) s = gather(device, p, &part, slices, err);
+    return s;
+}
+
+pt_status pt_wg_matmul(pt_device *device, const pt_wg_product *p, pt_error *err)
+{
+    return pt_wg_matmul_with(device, p, choose(device, p), 0, err);
+}
+
+pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m, int64_t n,
+                            const pt_tensor *sums, pt_error *err)
+{
+    int64_t slices = pt_max_i64(1, pt_min_i64(32, m / 64));
+    int64_t slice = pt_div_up(m, slices);
+    slices = pt_div_up(m, slice);
+    pt_wg_product p = {.a = *a, .c = {.tensor = sums}, .m = m, .n = n, .accumulate = true};
+    pt_wg_call call = {.shader = "matmul", .entry = "column_sums", .groups = {pt_div_up(n, 64), slices, 1}};
+    pt_tensor part = {0};
+    if (slices > 1) {
+        pt_status s = pt_wg_scratch(device, slices * n * 4, &part, err);
+        if (s) return s;
+        add_tensor(&call, "part", &part);
+    }
+    add_tensor(&call, "a", a->tensor);
+    if (slices == 1) add_tensor(&call, "c", sums);
+    add_constant(&call, "FLAGS", 0);
+    add_constant(&call, "BM", 64);
+    add_constant(&call, "BN", 64);
+    add_constant(&call, "BK", 16);
+    add_constant(&call, "TM", 4);
+    add_constant(&call, "TN", 4);
+    add_words(&call, &p, slices, slice);
+    call.work = (double)m * (double)n;
+    pt_status s = pt_wg_run(device, &call, err);
+    p.m = 1;
+    return s == PT_OK && slices > 1 ? gather(device, &p, &part, slices, err) : s;
+}

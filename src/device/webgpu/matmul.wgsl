@@ -1,0 +1,285 @@
+// Products of matrices: C (M,N) = A (M,K) B (K,N), plus what C held, plus a bias for each column.
+//
+// A is stored (M,K), or (K,M) where TA = 1; B is stored (K,N), or (N,K) where TB = 1. Rows may lie further apart than they
+// are long (ld), and a matrix may begin within its tensor (first). a4, b4 and c4 are the same tensors in elements of four,
+// for VA, VB, VC = 1: then every row begins at a multiple of four and its length is one.
+//
+// `tiled`: a workgroup computes a tile of BM x BN, a thread TM x TN of it, in steps of BK along K. The tiles of A and B lie in
+// workgroup memory twice: one pair is read while the next is written, so each step has one barrier. K is cut into
+// `slices` (the grid's z); then each slice writes its own M x N of C, and `gather` adds them up in order.
+// `naive`: a thread an element, without barriers.
+
+struct P {
+    m: u32, n: u32, k: u32, slices: u32, slice_k: u32, flags: u32,
+    a_first: u32, a_ld: u32, b_first: u32, b_ld: u32, c_first: u32, c_ld: u32,
+}
+@group(0) @binding(0) var<uniform> p: P;
+@group(0) @binding(1) var<storage, read_write> a: array<f32>;
+@group(0) @binding(2) var<storage, read_write> b: array<f32>;
+@group(0) @binding(3) var<storage, read_write> c: array<f32>;
+@group(0) @binding(4) var<storage, read_write> a4: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> b4: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> c4: array<vec4<f32>>;
+@group(0) @binding(7) var<storage, read_write> bias: array<f32>;
+@group(0) @binding(8) var<storage, read_write> part: array<f32>;
+
+// Of FLAGS, which a call gives.
+const TA: u32 = FLAGS & 1u;
+const TB: u32 = (FLAGS >> 1u) & 1u;
+const VA: u32 = (FLAGS >> 2u) & 1u;
+const VB: u32 = (FLAGS >> 3u) & 1u;
+const VC: u32 = (FLAGS >> 4u) & 1u;
+
+// Of p.flags.
+const ACCUMULATE: u32 = 1u;
+const BIAS: u32 = 2u;
+
+// Four elements of row `row` of a matrix of `length` columns, from column `col`, a multiple of four; 0 outside.
+fn load_a(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
+    if (row >= rows || col >= length) {
+        return vec4<f32>();
+    }
+    let at = p.a_first + row * p.a_ld + col;
+    if (VA == 1u) {
+        return a4[at / 4u];
+    }
+    var v = vec4<f32>(a[at], 0.0, 0.0, 0.0);
+    if (col + 1u < length) { v.y = a[at + 1u]; }
+    if (col + 2u < length) { v.z = a[at + 2u]; }
+    if (col + 3u < length) { v.w = a[at + 3u]; }
+    return v;
+}
+
+fn load_b(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
+    if (row >= rows || col >= length) {
+        return vec4<f32>();
+    }
+    let at = p.b_first + row * p.b_ld + col;
+    if (VB == 1u) {
+        return b4[at / 4u];
+    }
+    var v = vec4<f32>(b[at], 0.0, 0.0, 0.0);
+    if (col + 1u < length) { v.y = b[at + 1u]; }
+    if (col + 2u < length) { v.z = b[at + 2u]; }
+    if (col + 3u < length) { v.w = b[at + 3u]; }
+    return v;
+}
+
+const THREADS: u32 = (BM / TM) * (BN / TN);
+const A4: u32 = BM * BK / 4u; // vectors of a tile
+const B4: u32 = BN * BK / 4u;
+const LOADS_A: u32 = (A4 + THREADS - 1u) / THREADS;
+const LOADS_B: u32 = (B4 + THREADS - 1u) / THREADS;
+const M4: u32 = BM / 4u;
+const N4: u32 = BN / 4u;
+const RM: u32 = BM / TM; // threads along M
+const RN: u32 = BN / TN;
+
+var<workgroup> tile_a: array<vec4<f32>, 2u * A4>; // [k][m]
+var<workgroup> tile_b: array<vec4<f32>, 2u * B4>; // [k][n]
+
+// The vector of A that thread `i` brings in for the tile at (m0, k0): of four m where A is stored (K,M), else of four k.
+fn fetch_a(i: u32, m0: u32, k0: u32, k_end: u32) -> vec4<f32> {
+    if (TA == 1u) {
+        return load_a(k0 + i / M4, m0 + i % M4 * 4u, k_end, p.m);
+    }
+    return load_a(m0 + i / (BK / 4u), k0 + i % (BK / 4u) * 4u, p.m, k_end);
+}
+
+fn fetch_b(i: u32, n0: u32, k0: u32, k_end: u32) -> vec4<f32> {
+    if (TB == 1u) {
+        return load_b(n0 + i / (BK / 4u), k0 + i % (BK / 4u) * 4u, p.n, k_end);
+    }
+    return load_b(k0 + i / N4, n0 + i % N4 * 4u, k_end, p.n);
+}
+
+fn put_a(i: u32, side: u32, v: vec4<f32>) {
+    if (TA == 1u) {
+        tile_a[side * A4 + i] = v;
+        return;
+    }
+    let m = i / (BK / 4u);
+    let k = i % (BK / 4u) * 4u;
+    let at = side * A4 + k * M4 + m / 4u;
+    tile_a[at][m % 4u] = v.x;
+    tile_a[at + M4][m % 4u] = v.y;
+    tile_a[at + 2u * M4][m % 4u] = v.z;
+    tile_a[at + 3u * M4][m % 4u] = v.w;
+}
+
+fn put_b(i: u32, side: u32, v: vec4<f32>) {
+    if (TB == 0u) {
+        tile_b[side * B4 + i] = v;
+        return;
+    }
+    let n = i / (BK / 4u);
+    let k = i % (BK / 4u) * 4u;
+    let at = side * B4 + k * N4 + n / 4u;
+    tile_b[at][n % 4u] = v.x;
+    tile_b[at + N4][n % 4u] = v.y;
+    tile_b[at + 2u * N4][n % 4u] = v.z;
+    tile_b[at + 3u * N4][n % 4u] = v.w;
+}
+
+// Four elements of a row of C from column n.
+fn store(m: u32, n: u32, slice: u32, value: vec4<f32>) {
+    if (m >= p.m || n >= p.n) {
+        return;
+    }
+    if (p.slices > 1u) {
+        let at = (slice * p.m + m) * p.n + n;
+        for (var j = 0u; j < 4u; j++) {
+            if (n + j < p.n) { part[at + j] = value[j]; }
+        }
+        return;
+    }
+    let at = p.c_first + m * p.c_ld + n;
+    var v = value;
+    if ((p.flags & BIAS) != 0u) {
+        for (var j = 0u; j < 4u; j++) {
+            if (n + j < p.n) { v[j] += bias[n + j]; }
+        }
+    }
+    if (VC == 1u) {
+        if ((p.flags & ACCUMULATE) != 0u) { v += c4[at / 4u]; }
+        c4[at / 4u] = v;
+        return;
+    }
+    for (var j = 0u; j < 4u; j++) {
+        if (n + j < p.n) {
+            if ((p.flags & ACCUMULATE) != 0u) { v[j] += c[at + j]; }
+            c[at + j] = v[j];
+        }
+    }
+}
+
+@compute @workgroup_size(THREADS)
+fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    let m0 = group.y * BM;
+    let n0 = group.x * BN;
+    let k_begin = group.z * p.slice_k;
+    let k_end = min(k_begin + p.slice_k, p.k);
+    let tm = thread / RN;
+    let tn = thread % RN;
+    var acc: array<vec4<f32>, TM * TN / 4u>;
+    var next_a: array<vec4<f32>, LOADS_A>;
+    var next_b: array<vec4<f32>, LOADS_B>;
+    var side = 0u;
+
+    for (var i = 0u; i < LOADS_A; i++) {
+        let v = thread + i * THREADS;
+        if (A4 % THREADS == 0u || v < A4) { put_a(v, 0u, fetch_a(v, m0, k_begin, k_end)); }
+    }
+    for (var i = 0u; i < LOADS_B; i++) {
+        let v = thread + i * THREADS;
+        if (B4 % THREADS == 0u || v < B4) { put_b(v, 0u, fetch_b(v, n0, k_begin, k_end)); }
+    }
+    workgroupBarrier();
+    for (var k0 = k_begin; k0 < k_end; k0 += BK) {
+        let more = k0 + BK < k_end;
+        if (more) {
+            for (var i = 0u; i < LOADS_A; i++) {
+                let v = thread + i * THREADS;
+                if (A4 % THREADS == 0u || v < A4) { next_a[i] = fetch_a(v, m0, k0 + BK, k_end); }
+            }
+            for (var i = 0u; i < LOADS_B; i++) {
+                let v = thread + i * THREADS;
+                if (B4 % THREADS == 0u || v < B4) { next_b[i] = fetch_b(v, n0, k0 + BK, k_end); }
+            }
+        }
+        for (var k = 0u; k < BK; k++) {
+            var va: array<vec4<f32>, TM / 4u>;
+            var vb: array<vec4<f32>, TN / 4u>;
+            for (var i = 0u; i < TM / 4u; i++) { va[i] = tile_a[side * A4 + k * M4 + tm + i * RM]; }
+            for (var j = 0u; j < TN / 4u; j++) { vb[j] = tile_b[side * B4 + k * N4 + tn + j * RN]; }
+            for (var i = 0u; i < TM; i++) {
+                for (var j = 0u; j < TN / 4u; j++) {
+                    acc[i * (TN / 4u) + j] = fma(vec4<f32>(va[i / 4u][i % 4u]), vb[j], acc[i * (TN / 4u) + j]);
+                }
+            }
+        }
+        if (more) {
+            for (var i = 0u; i < LOADS_A; i++) {
+                let v = thread + i * THREADS;
+                if (A4 % THREADS == 0u || v < A4) { put_a(v, 1u - side, next_a[i]); }
+            }
+            for (var i = 0u; i < LOADS_B; i++) {
+                let v = thread + i * THREADS;
+                if (B4 % THREADS == 0u || v < B4) { put_b(v, 1u - side, next_b[i]); }
+            }
+        }
+        workgroupBarrier();
+        side = 1u - side;
+    }
+    for (var i = 0u; i < TM; i++) {
+        for (var j = 0u; j < TN / 4u; j++) {
+            store(m0 + (tm + i / 4u * RM) * 4u + i % 4u, n0 + (tn + j * RN) * 4u, group.z, acc[i * (TN / 4u) + j]);
+        }
+    }
+}
+
+@compute @workgroup_size(64)
+fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+          @builtin(local_invocation_index) thread: u32) {
+    let i = flat_group(group, groups) * 64u + thread;
+    if (i >= p.m * p.n) {
+        return;
+    }
+    var sum = 0.0;
+    for (var s = 0u; s < p.slices; s++) { sum += part[s * p.m * p.n + i]; }
+    let m = i / p.n;
+    let n = i % p.n;
+    let at = p.c_first + m * p.c_ld + n;
+    if ((p.flags & BIAS) != 0u) { sum += bias[n]; }
+    if ((p.flags & ACCUMULATE) != 0u) { sum += c[at]; }
+    c[at] = sum;
+}
+
+@compute @workgroup_size(64)
+fn naive(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+         @builtin(local_invocation_index) thread: u32) {
+    let i = flat_group(group, groups) * 64u + thread;
+    if (i >= p.m * p.n) {
+        return;
+    }
+    let m = i / p.n;
+    let n = i % p.n;
+    let step_a = select(1u, p.a_ld, TA == 1u);
+    let step_b = select(p.b_ld, 1u, TB == 1u);
+    var at_a = p.a_first + m * select(p.a_ld, 1u, TA == 1u);
+    var at_b = p.b_first + n * select(1u, p.b_ld, TB == 1u);
+    var sum = 0.0;
+    for (var k = 0u; k < p.k; k++) {
+        sum = fma(a[at_a], b[at_b], sum);
+        at_a += step_a;
+        at_b += step_b;
+    }
+    let at = p.c_first + m * p.c_ld + n;
+    if ((p.flags & BIAS) != 0u) { sum += bias[n]; }
+    if ((p.flags & ACCUMULATE) != 0u) { sum += c[at]; }
+    c[at] = sum;
+}
+
+// C (1,N) += the sums of the columns of A (M,N): a workgroup for 64 columns, four threads a column.
+var<workgroup> partial: array<f32, 256>;
+
+@compute @workgroup_size(256)
+fn column_sums(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    let n = group.x * 64u + thread % 64u;
+    var sum = 0.0;
+    if (n < p.n) {
+        for (var m = group.y * p.slice_k + thread / 64u; m < min((group.y + 1u) * p.slice_k, p.m); m += 4u) {
+            sum += a[p.a_first + m * p.a_ld + n];
+        }
+    }
+    partial[thread] = sum;
+    workgroupBarrier();
+    if (thread < 64u && n < p.n) {
+        let all = ((partial[thread] + partial[thread + 64u]) + partial[thread + 128u]) + partial[thread + 192u];
+        if (p.slices > 1u) {
+            part[group.y * p.n + n] = all;
+        } else {
+            c[p.c_first + n] += all;
+        }
+    }
+}
