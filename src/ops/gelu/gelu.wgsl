@@ -13,7 +13,7 @@ const INV_SQRT_2PI = 0.39894228040143267794; // 1 / sqrt(2 pi)
 struct Gelu { gate: vec4<f32>, slope: vec4<f32> }
 
 // The normal distribution and x times its density. Its tail over e^(-x^2 / 2) is a polynomial in (a - 3) / (a + 3),
-// a = |x|, to 8e-9 of itself on 0 … 14; no float shows more of the tail.
+// a = |x|, to 8e-9 of itself from 0 to 14; no float shows more of the tail.
 fn of_erf(v: vec4<f32>) -> Gelu {
     let a = min(abs(v), vec4<f32>(14.0));
     let s = (a - 3.0) / (a + 3.0);

@@ -17,7 +17,7 @@ struct P { rows: u32, channels: u32, side: u32, eps: f32, accumulate: u32, block
 @group(0) @binding(10) var<storage, read_write> db: array<f32>;
 @group(0) @binding(11) var<storage, read_write> parts: array<f32>; // (blocks, 2, channels), then (rows, 2)
 
-// The row of a lane: its elements begin at `base`, and the lane's are first, first + side * side, … below end.
+// The row of a lane: its elements begin at `base`, and the lane's are first, first + side * side and so on, below end.
 struct Row { n: u32, base: u32, first: u32, end: u32 }
 
 fn row_of(group: u32, lane: u32) -> Row {

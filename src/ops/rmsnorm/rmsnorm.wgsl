@@ -13,7 +13,7 @@ struct P { rows: u32, channels: u32, side: u32, eps: f32, accumulate: u32, block
 @group(0) @binding(7) var<storage, read_write> dw: array<f32>;
 @group(0) @binding(8) var<storage, read_write> parts: array<f32>; // (blocks, channels)
 
-// The row of a lane: its elements begin at `base`, and the lane's are first, first + side * side, … below end.
+// The row of a lane: its elements begin at `base`, and the lane's are first, first + side * side and so on, below end.
 struct Row { n: u32, base: u32, first: u32, end: u32 }
 
 fn row_of(group: u32, lane: u32) -> Row {
