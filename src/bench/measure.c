@@ -100,8 +100,7 @@ bool pt_bench_wants(const pt_bench *b, const char *name, const char *shape)
 
 /* ---- timing ---- */
 
-/* Until the device has done what it was given. On the processor it has. */
-static pt_status finish(pt_device *device, pt_error *err)
+pt_status pt_bench_finish(pt_device *device, pt_error *err)
 {
     if (pt_device_pool(device)) return PT_OK;
     pt_buffer *buffer = NULL;
@@ -123,7 +122,7 @@ pt_status pt_bench_warm_up(const pt_bench *b, pt_bench_work *w, pt_error *err)
     for (int i = 0; i < 2 || (spent < b->options.seconds / 10 && i < 100); i++) {
         double before = pt_clock_seconds();
         pt_status s = w->call(w->ctx, err);
-        if (s == PT_OK) s = finish(w->device, err);
+        if (s == PT_OK) s = pt_bench_finish(w->device, err);
         if (s) return s;
         double now = pt_clock_seconds(), took = now - before;
         if (i == 1 || took < best) best = took; /* the very first call touches new memory */
@@ -151,7 +150,7 @@ pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *w, pt_error *er
     pt_status s = PT_OK;
     double before = pt_clock_seconds();
     for (int64_t i = 0; i < w->calls && s == PT_OK; i++) s = w->call(w->ctx, err);
-    if (s == PT_OK) s = finish(w->device, err);
+    if (s == PT_OK) s = pt_bench_finish(w->device, err);
     double took = pt_clock_seconds() - before;
     if (s == PT_OK) s = pt_bench_add_sample(&row->seconds, took / (double)w->calls, err);
     if (s == PT_OK && pt_device_pool(w->device))

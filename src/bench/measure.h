@@ -26,6 +26,8 @@ static inline pt_dtype pt_bench_dtype(const pt_bench *b)
 bool pt_bench_wants(const pt_bench *bench, const char *name, const char *shape);
 /* Runs the work some times and chooses the length of a block. */
 pt_status pt_bench_warm_up(const pt_bench *bench, pt_bench_work *work, pt_error *err);
+/* Waits until the device has done what it was given. On the processor it has. */
+pt_status pt_bench_finish(pt_device *device, pt_error *err);
 /* One timed block and the peak beside it. */
 pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *work, pt_error *err);
 /* Whether the row has enough blocks. */

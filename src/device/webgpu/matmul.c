@@ -73,6 +73,8 @@ static void add_words(pt_wg_call *call, const pt_wg_product *p, int64_t slices, 
         pt_wg_u32(call, all[i]->first);
         pt_wg_u32(call, all[i]->ld);
     }
+    pt_wg_u32(call, p->mask_first);
+    if (p->mask) add_tensor(call, "mask", p->mask);
 }
 
 /* The tensors, in elements of four where the tile can use them, and the pipeline's constants. */
@@ -86,7 +88,8 @@ static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_t
     add_tensor(call, vc ? "c4" : "c", p->c.tensor);
     if (p->bias) add_tensor(call, "bias", p->bias);
     add_constant(call, "FLAGS",
-                 p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3 | vc << 4);
+                 p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3 | vc << 4 |
+                     p->mask_m << 5 | p->mask_k << 6);
     add_constant(call, "BM", t->bm ? t->bm : 64);
     add_constant(call, "BN", t->bn ? t->bn : 64);
     add_constant(call, "BK", t->bk ? t->bk : 16);
@@ -101,7 +104,7 @@ static pt_status gather(pt_device *device, const pt_wg_product *p, const pt_tens
     add_tensor(&call, "c", p->c.tensor);
     add_tensor(&call, "part", part);
     if (p->bias) add_tensor(&call, "bias", p->bias);
-    add_constant(&call, "FLAGS", 0);
+    add_constant(&call, "FLAGS", p->mask_m << 5);
     add_constant(&call, "BM", 64);
     add_constant(&call, "BN", 64);
     add_constant(&call, "BK", 16);

@@ -16,6 +16,11 @@ typedef struct pt_wg_product {
     const pt_tensor *bias; /* (N) or NULL */
     int64_t m, n, k;
     bool accumulate; /* plus what C held */
+    /* i32, from element mask_first: where it is negative, rows m of A B are 0 whatever A and B hold (mask_m), or rows k of B, which
+     * is then stored (K,N), count as 0 (mask_k). */
+    const pt_tensor *mask;
+    int64_t mask_first;
+    bool mask_m, mask_k;
 } pt_wg_product;
 
 /* Fixed order of sums for given shapes. Errors: as pt_wg_run. */

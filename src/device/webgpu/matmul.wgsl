@@ -11,7 +11,7 @@
 
 struct P {
     m: u32, n: u32, k: u32, slices: u32, slice_k: u32, flags: u32,
-    a_first: u32, a_ld: u32, b_first: u32, b_ld: u32, c_first: u32, c_ld: u32,
+    a_first: u32, a_ld: u32, b_first: u32, b_ld: u32, c_first: u32, c_ld: u32, mask_first: u32,
 }
 @group(0) @binding(0) var<uniform> p: P;
 @group(0) @binding(1) var<storage, read_write> a: array<f32>;
@@ -22,6 +22,7 @@ struct P {
 @group(0) @binding(6) var<storage, read_write> c4: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> bias: array<f32>;
 @group(0) @binding(8) var<storage, read_write> part: array<f32>;
+@group(0) @binding(9) var<storage, read_write> mask: array<i32>;
 
 // Of FLAGS, which a call gives.
 const TA: u32 = FLAGS & 1u;
@@ -29,6 +30,8 @@ const TB: u32 = (FLAGS >> 1u) & 1u;
 const VA: u32 = (FLAGS >> 2u) & 1u;
 const VB: u32 = (FLAGS >> 3u) & 1u;
 const VC: u32 = (FLAGS >> 4u) & 1u;
+const MASK_M: u32 = (FLAGS >> 5u) & 1u; // rows m of C with mask[mask_first + m] < 0 are 0, whatever A and B hold
+const MASK_K: u32 = (FLAGS >> 6u) & 1u; // rows k of B, stored (K,N), with mask[mask_first + k] < 0 count as 0
 
 // Of p.flags.
 const ACCUMULATE: u32 = 1u;
@@ -53,6 +56,9 @@ fn load_a(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
 fn load_b(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
     if (row >= rows || col >= length) {
         return vec4<f32>();
+    }
+    if (MASK_K == 1u) {
+        if (mask[p.mask_first + row] < 0) { return vec4<f32>(); }
     }
     let at = p.b_first + row * p.b_ld + col;
     if (VB == 1u) {
@@ -135,6 +141,9 @@ fn store(m: u32, n: u32, slice: u32, value: vec4<f32>) {
     }
     let at = p.c_first + m * p.c_ld + n;
     var v = value;
+    if (MASK_M == 1u) {
+        if (mask[p.mask_first + m] < 0) { v = vec4<f32>(); }
+    }
     if ((p.flags & BIAS) != 0u) {
         for (var j = 0u; j < 4u; j++) {
             if (n + j < p.n) { v[j] += bias[n + j]; }
@@ -229,6 +238,9 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
     for (var s = 0u; s < p.slices; s++) { sum += part[s * p.m * p.n + i]; }
     let m = i / p.n;
     let n = i % p.n;
+    if (MASK_M == 1u) {
+        if (mask[p.mask_first + m] < 0) { sum = 0.0; }
+    }
     let at = p.c_first + m * p.c_ld + n;
     if ((p.flags & BIAS) != 0u) { sum += bias[n]; }
     if ((p.flags & ACCUMULATE) != 0u) { sum += c[at]; }
@@ -250,9 +262,14 @@ fn naive(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     var at_b = p.b_first + n * select(1u, p.b_ld, TB == 1u);
     var sum = 0.0;
     for (var k = 0u; k < p.k; k++) {
-        sum = fma(a[at_a], b[at_b], sum);
+        var seen = true;
+        if (MASK_K == 1u) { seen = mask[p.mask_first + k] >= 0; }
+        if (seen) { sum = fma(a[at_a], b[at_b], sum); }
         at_a += step_a;
         at_b += step_b;
+    }
+    if (MASK_M == 1u) {
+        if (mask[p.mask_first + m] < 0) { sum = 0.0; }
     }
     let at = p.c_first + m * p.c_ld + n;
     if ((p.flags & BIAS) != 0u) { sum += bias[n]; }

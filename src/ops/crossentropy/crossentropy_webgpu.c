@@ -71,7 +71,10 @@ static pt_status input_gradient(pt_device *device, const pt_crossentropy_args *a
                            .m = n,
                            .n = C,
                            .k = v.n,
-                           .accumulate = v.first > 0};
+                           .accumulate = v.first > 0,
+                           .mask = &a->target,
+                           .mask_first = first,
+                           .mask_m = true};
         s = pt_wg_matmul(device, &p, err);
     }
     return s;
@@ -91,7 +94,10 @@ static pt_status weight_gradient(pt_device *device, const pt_crossentropy_args *
                            .m = v.n,
                            .n = C,
                            .k = n,
-                           .accumulate = true};
+                           .accumulate = true,
+                           .mask = &a->target,
+                           .mask_first = first,
+                           .mask_k = true};
         s = pt_wg_matmul(device, &p, err);
     }
     return s;
