@@ -7,8 +7,11 @@
 #include "device/peak.h"
 
 #define BLOCK_SECONDS 0.01
+#define REMOTE_BLOCK_SECONDS 0.1
+#define REMOTE_WARM_SECONDS 0.2 /* until its clocks have risen */
 #define BESIDE_BLOCKS 48 /* per thread: about a millisecond */
 #define LEAST_BLOCKS 3
+#define LEAST_REMOTE_BLOCKS 5
 
 pt_status pt_bench_add_sample(pt_bench_samples *s, double value, pt_error *err)
 {
@@ -116,13 +119,31 @@ pt_status pt_bench_finish(pt_device *device, pt_error *err)
     return s;
 }
 
+/* A GPU is waited for once a block, which takes up to a millisecond: so blocks are long there, and their length is found with
+ * ever more calls. */
+static pt_status warm_up_remote(pt_bench_work *w, pt_error *err)
+{
+    double took = 0, spent = 0;
+    for (w->calls = 1; took < REMOTE_BLOCK_SECONDS / 4 || spent < REMOTE_WARM_SECONDS; spent += took) {
+        if (took < REMOTE_BLOCK_SECONDS / 4 && took > 0) w->calls *= 2;
+        double before = pt_clock_seconds();
+        pt_status s = PT_OK;
+        for (int64_t i = 0; i < w->calls && s == PT_OK; i++) s = w->call(w->ctx, err);
+        if (s == PT_OK) s = pt_bench_finish(w->device, err);
+        if (s) return s;
+        took = pt_clock_seconds() - before;
+    }
+    w->calls = pt_max_i64(1, (int64_t)((double)w->calls * REMOTE_BLOCK_SECONDS / took));
+    return PT_OK;
+}
+
 pt_status pt_bench_warm_up(const pt_bench *b, pt_bench_work *w, pt_error *err)
 {
+    if (!pt_device_pool(w->device)) return warm_up_remote(w, err);
     double start = pt_clock_seconds(), best = 0, spent = 0;
     for (int i = 0; i < 2 || (spent < b->options.seconds / 10 && i < 100); i++) {
         double before = pt_clock_seconds();
         pt_status s = w->call(w->ctx, err);
-        if (s == PT_OK) s = pt_bench_finish(w->device, err);
         if (s) return s;
         double now = pt_clock_seconds(), took = now - before;
         if (i == 1 || took < best) best = took; /* the very first call touches new memory */
@@ -162,7 +183,8 @@ bool pt_bench_enough(const pt_bench *b, const pt_bench_row *row, const pt_bench_
 {
     double total = 0;
     for (int64_t i = 0; i < row->seconds.n; i++) total += row->seconds.value[i] * (double)w->calls;
-    return row->seconds.n >= LEAST_BLOCKS && total >= b->options.seconds;
+    int64_t least = pt_device_pool(b->device) ? LEAST_BLOCKS : LEAST_REMOTE_BLOCKS;
+    return row->seconds.n >= least && total >= b->options.seconds;
 }
 
 void pt_bench_complete(const pt_bench *b, pt_bench_row *row)

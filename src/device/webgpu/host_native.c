@@ -10,6 +10,8 @@
 #define MOST_BINDINGS 16
 #define UNIFORM_SLOT 256
 #define OPEN_SECONDS 30
+#define SPARE_READINGS 8
+#define MOST_SPARE_BYTES (1 << 20)
 
 /* The functions of the library. */
 static struct {
@@ -56,6 +58,7 @@ typedef struct gpu {
     WGPUComputePassEncoder pass;
     WGPULimits limits;
     table buffers, pipelines, groups, readings;
+    reading *spare[SPARE_READINGS]; /* done with: their buffers serve the next of the same size */
     uint64_t submitted, done;
     int64_t live_buffers, live_bytes, compiling;
     bool software, f16, subgroups, matrix, answered;
@@ -362,6 +365,8 @@ static void free_tables(gpu *g, uint32_t number)
     for (int64_t i = 0; i < g->buffers.n; i++) pt_gpu_buffer_free(number, (uint32_t)i + 1);
     for (int64_t i = 0; i < g->readings.n; i++)
         if (g->readings.slot[i]) free_reading(g->readings.slot[i]);
+    for (int i = 0; i < SPARE_READINGS; i++)
+        if (g->spare[i]) free_reading(g->spare[i]);
     pt_free(g->groups.slot);
     pt_free(g->pipelines.slot);
     pt_free(g->buffers.slot);
@@ -590,17 +595,46 @@ void pt_gpu_clear(uint32_t number, uint32_t index, double offset, double bytes)
     wgpu.CommandEncoderClearBuffer(outside_pass(g), b->object, (uint64_t)offset, (uint64_t)bytes);
 }
 
+static reading *reading_for(gpu *g, uint64_t bytes)
+{
+    for (int i = 0; i < SPARE_READINGS; i++) {
+        reading *r = g->spare[i];
+        if (!r || r->bytes != bytes) continue;
+        g->spare[i] = NULL;
+        *r = (reading){.object = r->object, .bytes = bytes};
+        return r;
+    }
+    reading *r = pt_alloc(sizeof *r);
+    if (!r) return NULL;
+    r->bytes = bytes;
+    r->object = make_buffer(g, WGPU_USAGE_MAP_READ | WGPU_USAGE_COPY_DST, bytes);
+    if (r->object) return r;
+    pt_free(r);
+    return NULL;
+}
+
+/* Large ones are not kept. */
+static void keep_spare(gpu *g, reading *r)
+{
+    int i = 0;
+    while (i < SPARE_READINGS && g->spare[i]) i++;
+    if (i == SPARE_READINGS || r->state != PT_GPU_READY || r->bytes > MOST_SPARE_BYTES) {
+        free_reading(r);
+        return;
+    }
+    wgpu.BufferUnmap(r->object);
+    g->spare[i] = r;
+}
+
 uint32_t pt_gpu_read_begin(uint32_t number, uint32_t index, double offset, double bytes)
 {
     gpu *g = gpu_of(number);
     const buffer *b = table_get(&g->buffers, index);
-    reading *r = g->failure ? NULL : pt_alloc(sizeof *r);
+    reading *r = g->failure ? NULL : reading_for(g, (uint64_t)bytes);
     if (!r) return 0;
-    r->bytes = (uint64_t)bytes;
-    r->object = make_buffer(g, WGPU_USAGE_MAP_READ | WGPU_USAGE_COPY_DST, r->bytes);
-    uint32_t at = r->object ? table_add(&g->readings, r) : 0;
+    uint32_t at = table_add(&g->readings, r);
     if (!at) {
-        pt_free(r);
+        free_reading(r);
         return 0;
     }
     wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)offset, r->object,
@@ -619,7 +653,7 @@ int32_t pt_gpu_read_poll(uint32_t number, uint32_t index, void *dst)
         r->state == PT_GPU_READY ? wgpu.BufferGetConstMappedRange(r->object, 0, r->bytes) : NULL;
     if (bytes) memcpy(dst, bytes, r->bytes);
     g->readings.slot[index - 1] = NULL;
-    free_reading(r);
+    keep_spare(g, r);
     return bytes ? PT_GPU_READY : PT_GPU_FAILED;
 }
 

@@ -5,9 +5,26 @@ const pt_wg_tile pt_wg_tiles[] = {
     {"naive", 0, 0, 0, 0, 0, false},         {"32x32 4x4", 32, 32, 16, 4, 4, true},
     {"64x64 4x4", 64, 64, 16, 4, 4, true},   {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
     {"64x64 8x4", 64, 64, 16, 8, 4, true},   {"128x64 8x4", 128, 64, 8, 8, 4, true},
-    {"128x64 8x8", 128, 64, 16, 8, 8, true}, {"128x128 8x8", 128, 128, 8, 8, 8, true},
+    {"64x64 8x8", 64, 64, 16, 8, 8, true},
+    {"128x64 8x8", 128, 64, 8, 8, 8, true},
+    {"128x64 8x8 k16", 128, 64, 16, 8, 8, true},
+    {"128x128 8x8", 128, 128, 8, 8, 8, true},
+    {"128x128 8x8 k16", 128, 128, 16, 8, 8, true},
 };
-enum { NAIVE, SMALL, MEDIUM, SCALAR, TALL, WIDE, HEAVY, LARGE, TILES };
+enum {
+    NAIVE,
+    SMALL,
+    MEDIUM,
+    SCALAR,
+    TALL,
+    WIDE,
+    SQUARE,
+    HEAVY,
+    HEAVY16,
+    LARGE,
+    LARGE16,
+    TILES
+};
 
 int pt_wg_tile_count(void) { return TILES; }
 
@@ -179,6 +196,25 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
     return s == PT_OK && slices > 1 ? gather(device, &p, &part, slices, err) : s;
 }
 
+#define PEAK_GROUPS 4096
+#define PEAK_STEPS 512
+
+static pt_status peak(pt_device *device, const pt_tensor *c, pt_error *err)
+{
+    pt_wg_product p = {.a = {.tensor = c}, .b = {.tensor = c}, .c = {.tensor = c}, .m = c->dim[0], .n = c->dim[1], .k = PEAK_STEPS};
+    pt_wg_call call = {.shader = "matmul", .entry = "peak", .groups = {PEAK_GROUPS, 1, 1}};
+    add_tensor(&call, "c", c);
+    add_constant(&call, "FLAGS", 0);
+    add_constant(&call, "BM", 64);
+    add_constant(&call, "BN", 64);
+    add_constant(&call, "BK", 16);
+    add_constant(&call, "TM", 4);
+    add_constant(&call, "TN", 4);
+    add_words(&call, &p, 1, 0);
+    call.work = PEAK_GROUPS * 256.0 * 32 * PEAK_STEPS;
+    return pt_wg_run(device, &call, err);
+}
+
 const char *pt_device_webgpu_kernel(int kernel)
 {
     return kernel >= 0 && kernel < TILES ? pt_wg_tiles[kernel].name : NULL;
@@ -193,6 +229,7 @@ pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tenso
                        .m = c->dim[0],
                        .n = c->dim[1],
                        .k = a->dim[1]};
+    if (kernel < -1) return peak(device, c, err);
     if (kernel < 0) return pt_wg_matmul(device, &p, err);
     return pt_wg_matmul_with(device, &p, &pt_wg_tiles[kernel], 0, err);
 }

@@ -4,7 +4,7 @@
 // are long (ld), and a matrix may begin within its tensor (first). a4, b4 and c4 are the same tensors in elements of four,
 // for VA, VB, VC = 1: then every row begins at a multiple of four and its length is one.
 //
-// `tiled`: a workgroup computes a tile of BM x BN, a thread TM x TN of it, in steps of BK along K. The tiles of A and B lie in
+// `tiled`: a workgroup computes a tile of BM x BN, a thread TM x TN of it (4 or 8, TN = 8 only with TM = 8), in steps of BK along K. The tiles of A and B lie in
 // workgroup memory twice: one pair is read while the next is written, so each step has one barrier. K is cut into
 // `slices` (the grid's z); then each slice writes its own M x N of C, and `gather` adds them up in order.
 // `naive`: a thread an element, without barriers.
@@ -81,8 +81,8 @@ const N4: u32 = BN / 4u;
 const RM: u32 = BM / TM; // threads along M
 const RN: u32 = BN / TN;
 
-var<workgroup> tile_a: array<vec4<f32>, 2u * A4>; // [k][m]
-var<workgroup> tile_b: array<vec4<f32>, 2u * B4>; // [k][n]
+var<workgroup> tile_a: array<vec4<f32>, A4>; // [k][m]
+var<workgroup> tile_b: array<vec4<f32>, B4>; // [k][n]
 
 // The vector of A that thread `i` brings in for the tile at (m0, k0): of four m where A is stored (K,M), else of four k.
 fn fetch_a(i: u32, m0: u32, k0: u32, k_end: u32) -> vec4<f32> {
@@ -170,10 +170,10 @@ fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     let k_end = min(k_begin + p.slice_k, p.k);
     let tm = thread / RN;
     let tn = thread % RN;
-    var acc: array<vec4<f32>, TM * TN / 4u>;
+    var acc: array<vec4<f32>, 16>; // of rows 0 … TM-1: the first four columns, then the next
     var next_a: array<vec4<f32>, LOADS_A>;
     var next_b: array<vec4<f32>, LOADS_B>;
-    var side = 0u;
+    let side = 0u;
 
     for (var i = 0u; i < LOADS_A; i++) {
         let v = thread + i * THREADS;
@@ -197,33 +197,65 @@ fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
             }
         }
         for (var k = 0u; k < BK; k++) {
-            var va: array<vec4<f32>, TM / 4u>;
-            var vb: array<vec4<f32>, TN / 4u>;
-            for (var i = 0u; i < TM / 4u; i++) { va[i] = tile_a[side * A4 + k * M4 + tm + i * RM]; }
-            for (var j = 0u; j < TN / 4u; j++) { vb[j] = tile_b[side * B4 + k * N4 + tn + j * RN]; }
-            for (var i = 0u; i < TM; i++) {
-                for (var j = 0u; j < TN / 4u; j++) {
-                    acc[i * (TN / 4u) + j] = fma(vec4<f32>(va[i / 4u][i % 4u]), vb[j], acc[i * (TN / 4u) + j]);
+            let row_a = side * A4 + k * M4 + tm;
+            let row_b = side * B4 + k * N4 + tn;
+            let a0 = tile_a[row_a];
+            let b0 = tile_b[row_b];
+            acc[0] = fma(vec4<f32>(a0.x), b0, acc[0]);
+            acc[1] = fma(vec4<f32>(a0.y), b0, acc[1]);
+            acc[2] = fma(vec4<f32>(a0.z), b0, acc[2]);
+            acc[3] = fma(vec4<f32>(a0.w), b0, acc[3]);
+            if (TM == 8u) {
+                let a1 = tile_a[row_a + RM];
+                acc[4] = fma(vec4<f32>(a1.x), b0, acc[4]);
+                acc[5] = fma(vec4<f32>(a1.y), b0, acc[5]);
+                acc[6] = fma(vec4<f32>(a1.z), b0, acc[6]);
+                acc[7] = fma(vec4<f32>(a1.w), b0, acc[7]);
+                if (TN == 8u) {
+                    let b1 = tile_b[row_b + RN];
+                    acc[8] = fma(vec4<f32>(a0.x), b1, acc[8]);
+                    acc[9] = fma(vec4<f32>(a0.y), b1, acc[9]);
+                    acc[10] = fma(vec4<f32>(a0.z), b1, acc[10]);
+                    acc[11] = fma(vec4<f32>(a0.w), b1, acc[11]);
+                    acc[12] = fma(vec4<f32>(a1.x), b1, acc[12]);
+                    acc[13] = fma(vec4<f32>(a1.y), b1, acc[13]);
+                    acc[14] = fma(vec4<f32>(a1.z), b1, acc[14]);
+                    acc[15] = fma(vec4<f32>(a1.w), b1, acc[15]);
                 }
             }
         }
+        workgroupBarrier();
         if (more) {
             for (var i = 0u; i < LOADS_A; i++) {
                 let v = thread + i * THREADS;
-                if (A4 % THREADS == 0u || v < A4) { put_a(v, 1u - side, next_a[i]); }
+                if (A4 % THREADS == 0u || v < A4) { put_a(v, 0u, next_a[i]); }
             }
             for (var i = 0u; i < LOADS_B; i++) {
                 let v = thread + i * THREADS;
-                if (B4 % THREADS == 0u || v < B4) { put_b(v, 1u - side, next_b[i]); }
+                if (B4 % THREADS == 0u || v < B4) { put_b(v, 0u, next_b[i]); }
             }
         }
         workgroupBarrier();
-        side = 1u - side;
     }
-    for (var i = 0u; i < TM; i++) {
-        for (var j = 0u; j < TN / 4u; j++) {
-            store(m0 + (tm + i / 4u * RM) * 4u + i % 4u, n0 + (tn + j * RN) * 4u, group.z, acc[i * (TN / 4u) + j]);
-        }
+    store(m0 + tm * 4u + 0u, n0 + tn * 4u, group.z, acc[0]);
+    store(m0 + tm * 4u + 1u, n0 + tn * 4u, group.z, acc[1]);
+    store(m0 + tm * 4u + 2u, n0 + tn * 4u, group.z, acc[2]);
+    store(m0 + tm * 4u + 3u, n0 + tn * 4u, group.z, acc[3]);
+    if (TM == 8u) {
+        store(m0 + RM * 4u + tm * 4u + 0u, n0 + tn * 4u, group.z, acc[4]);
+        store(m0 + RM * 4u + tm * 4u + 1u, n0 + tn * 4u, group.z, acc[5]);
+        store(m0 + RM * 4u + tm * 4u + 2u, n0 + tn * 4u, group.z, acc[6]);
+        store(m0 + RM * 4u + tm * 4u + 3u, n0 + tn * 4u, group.z, acc[7]);
+    }
+    if (TN == 8u) {
+        store(m0 + tm * 4u + 0u, n0 + RN * 4u + tn * 4u, group.z, acc[8]);
+        store(m0 + tm * 4u + 1u, n0 + RN * 4u + tn * 4u, group.z, acc[9]);
+        store(m0 + tm * 4u + 2u, n0 + RN * 4u + tn * 4u, group.z, acc[10]);
+        store(m0 + tm * 4u + 3u, n0 + RN * 4u + tn * 4u, group.z, acc[11]);
+        store(m0 + RM * 4u + tm * 4u + 0u, n0 + RN * 4u + tn * 4u, group.z, acc[12]);
+        store(m0 + RM * 4u + tm * 4u + 1u, n0 + RN * 4u + tn * 4u, group.z, acc[13]);
+        store(m0 + RM * 4u + tm * 4u + 2u, n0 + RN * 4u + tn * 4u, group.z, acc[14]);
+        store(m0 + RM * 4u + tm * 4u + 3u, n0 + RN * 4u + tn * 4u, group.z, acc[15]);
     }
 }
 
@@ -299,4 +331,19 @@ fn column_sums(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
             c[p.c_first + n] += all;
         }
     }
+}
+
+// Multiply-adds on registers alone: what the GPU can do at most. C gets a number that depends on all of them.
+@compute @workgroup_size(256)
+fn peak(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    let x = vec4<f32>(f32(thread) * 1e-9 + 0.999999);
+    let y = vec4<f32>(1e-7);
+    var s0 = vec4<f32>(1.0); var s1 = s0 + y; var s2 = s1 + y; var s3 = s2 + y;
+    var s4 = s3 + y; var s5 = s4 + y; var s6 = s5 + y; var s7 = s6 + y;
+    for (var i = 0u; i < p.k; i++) {
+        s0 = fma(s0, x, y); s1 = fma(s1, x, y); s2 = fma(s2, x, y); s3 = fma(s3, x, y);
+        s4 = fma(s4, x, y); s5 = fma(s5, x, y); s6 = fma(s6, x, y); s7 = fma(s7, x, y);
+    }
+    let all = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
+    c[(group.x * 256u + thread) % (p.m * p.n)] = (all.x + all.y) + (all.z + all.w);
 }
