@@ -364,10 +364,10 @@ fn total(x: vec4<f32>) -> vec4<f32> {
     return y;
 }
 
-// Some GPUs give a number for the logarithm of what is none.
+// A sum of weights is infinite or NaN only where a score was; some GPUs make a number of it again, or an infinity of a NaN.
 fn log2_of(x: f32) -> f32 {
     if (is_finite(x)) { return log2(x); }
-    return x;
+    return bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u); // a NaN
 }
 
 @compute @workgroup_size(64)

@@ -87,10 +87,10 @@ fn total(x: f32, thread: u32) -> f32 {
     return y;
 }
 
-// Some GPUs give a number for the logarithm of what is none.
+// A sum of weights is infinite or NaN only where a score was; some GPUs make a number of it again, or an infinity of a NaN.
 fn log2_of(x: f32) -> f32 {
     if (is_finite(x)) { return log2(x); }
-    return x;
+    return bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u); // a NaN
 }
 
 // The keys that query i of row b sees: from, and to before.
