@@ -82,7 +82,7 @@ TEST(adamw)
     for (int64_t i = 0; i < N; i++) v[i] = pt_fabs(v[i]);
     int64_t blocks = pt_div_up(N, PT_ADAMW_BLOCK);
     double *decay = op_add(&c, &a->decay, OP_ROLE_IN, PT_U8, (int64_t[4]){blocks, 0, 0, 0});
-    for (int64_t i = 0; i < blocks; i++) decay[i] = i % 3 != 1;
+    for (int64_t i = 0; i < blocks; i++) decay[i] = i % 5 != 1;
     double *state = op_in(&c, &a->state, PT_STATE_COUNT, 0, 0, 0);
     state[PT_STATE_LR] = 0.0625;
     state[PT_STATE_CORRECTION1] = state[PT_STATE_CORRECTION2] = 2;
