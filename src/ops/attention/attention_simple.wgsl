@@ -1,4 +1,5 @@
-// Attention without barriers, which an emulated GPU compiles and runs many times faster: a thread for each row of a result.
+// Attention without barriers, which an emulated GPU compiles and runs many times faster: a thread for each row of a
+// result.
 // The sums are those of the definition, one pair after the other.
 
 struct P {
