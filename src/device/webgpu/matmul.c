@@ -2,9 +2,12 @@
 #include "device/webgpu/matmul.h"
 
 const pt_wg_tile pt_wg_tiles[] = {
-    {"naive", 0, 0, 0, 0, 0, false},         {"32x32 4x4", 32, 32, 16, 4, 4, true},
-    {"64x64 4x4", 64, 64, 16, 4, 4, true},   {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
-    {"64x64 8x4", 64, 64, 16, 8, 4, true},   {"128x64 8x4", 128, 64, 8, 8, 4, true},
+    {"naive", 0, 0, 0, 0, 0, false},
+    {"32x32 4x4", 32, 32, 16, 4, 4, true},
+    {"64x64 4x4", 64, 64, 16, 4, 4, true},
+    {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
+    {"64x64 8x4", 64, 64, 16, 8, 4, true},
+    {"128x64 8x4", 128, 64, 8, 8, 4, true},
     {"64x64 8x8", 64, 64, 16, 8, 8, true},
     {"128x64 8x8", 128, 64, 8, 8, 8, true},
     {"128x64 8x8 k16", 128, 64, 16, 8, 8, true},
@@ -207,7 +210,12 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
 
 static pt_status peak(pt_device *device, const pt_tensor *c, pt_error *err)
 {
-    pt_wg_product p = {.a = {.tensor = c}, .b = {.tensor = c}, .c = {.tensor = c}, .m = c->dim[0], .n = c->dim[1], .k = PEAK_STEPS};
+    pt_wg_product p = {.a = {.tensor = c},
+                       .b = {.tensor = c},
+                       .c = {.tensor = c},
+                       .m = c->dim[0],
+                       .n = c->dim[1],
+                       .k = PEAK_STEPS};
     pt_wg_call call = {.shader = "matmul", .entry = "peak", .groups = {PEAK_GROUPS, 1, 1}};
     add_tensor(&call, "c", c);
     add_constant(&call, "FLAGS", 0);
