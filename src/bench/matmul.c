@@ -22,7 +22,8 @@ static pt_status measure_kernel(pt_bench *b, matmul_case *m, const char *name, i
     if (!pt_bench_wants(b, name, shape)) return PT_OK;
     pt_bench_row *row = pt_bench_row_new(b, name, shape, err);
     if (!row) return PT_NO_MEMORY;
-    row->flop = m->kernel == -2 ? 2.0 * 4096 * 256 * 32 * 512 : 2.0 * (double)n * (double)n * (double)n;
+    row->flop =
+        m->kernel == -2 ? 2.0 * 4096 * 256 * 32 * 512 : 2.0 * (double)n * (double)n * (double)n;
     row->bytes = 3.0 * 4.0 * (double)n * (double)n;
     pt_bench_work work = {.device = b->device, .ctx = m, .call = call};
     return pt_bench_measure(b, row, &work, err);
