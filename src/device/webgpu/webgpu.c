@@ -461,7 +461,7 @@ static pt_status open_device(gpu_device *d, const pt_webgpu_options *options, pt
 {
     char why[200] = "";
     d->gpu = pt_gpu_open(options->software, why, sizeof why);
-    if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "there is no GPU through WebGPU: %s", why);
+    if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "no GPU: %s", why);
     read_limits(d);
     if (options->tuned) d->limits.software = false;
     if (options->binding_bytes)
