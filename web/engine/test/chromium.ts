@@ -22,12 +22,13 @@ const SOFTWARE_GPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshade
 const types: Record<string, string> = { '.wgsl': 'text/plain', '.js': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
 /** What a bundler does: the package's "#platform" is the browser's. */
-function fileOf(path: string, script: string): Buffer | string {
+function fileOf(path: string, script: string, prelude: string): Buffer | string {
     if (path === 'page.html') return '<!doctype html><title>test</title><script type="module" src="./page.js"></script>';
     if (path === 'page.js') return script;
     if (path === 'corpus') return Buffer.from(corpus);
     const bytes = readFileSync(new URL(`../${path}`, import.meta.url));
-    return extname(path) === '.js' ? bytes.toString().replaceAll("'#platform'", "'./platform_web.js'") : bytes;
+    if (extname(path) !== '.js') return bytes;
+    return (path === 'dist/worker.js' ? prelude : '') + bytes.toString().replaceAll("'#platform'", "'./platform_web.js'");
 }
 
 /** The port that Chromium listens on, once it does. */
@@ -51,7 +52,7 @@ async function crashGpu(profile: string): Promise<void> {
     socket.close();
 }
 
-function serve(script: string, heard: (result: unknown) => void, crash: () => Promise<void>) {
+function serve(script: string, prelude: string, heard: (result: unknown) => void, crash: () => Promise<void>) {
     return createServer((request, response) => {
         const [, page, ...rest] = (request.url ?? '/').split('/');
         if (rest[0] === 'crash-gpu') {
@@ -72,7 +73,7 @@ function serve(script: string, heard: (result: unknown) => void, crash: () => Pr
         try {
             const path = rest.join('/');
             response.setHeader('Content-Type', types[extname(path)] ?? 'application/octet-stream');
-            response.end(fileOf(path, script));
+            response.end(fileOf(path, script, prelude));
         } catch {
             response.statusCode = 404;
             response.end();
@@ -81,12 +82,13 @@ function serve(script: string, heard: (result: unknown) => void, crash: () => Pr
 }
 
 /** Opens /isolated/page.html, whose script may go to /plain/page.html, and waits until `n` times a result was posted to
- * ./result. With a GPU, an emulated one, whose process ends when ./crash-gpu is fetched. */
-export async function resultsOf(t: TestContext, script: string, n: number, seconds: number, gpu = false): Promise<unknown[]> {
+ * ./result. With a GPU, an emulated one, whose process ends when ./crash-gpu is fetched.
+ * The prelude is what the engine's workers do first. */
+export async function resultsOf(t: TestContext, script: string, n: number, seconds: number, { gpu = false, prelude = '' } = {}): Promise<unknown[]> {
     const results: unknown[] = [];
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const profile = mkdtempSync(join(folder, 'chromium-'));
-    const server = serve(script, (result) => results.push(result) === n && resolve(), () => crashGpu(profile));
+    const server = serve(script, prelude, (result) => results.push(result) === n && resolve(), () => crashGpu(profile));
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/isolated/page.html`;
     const flags = ['--headless=new', '--no-sandbox', '--no-first-run', `--user-data-dir=${profile}`, ...(gpu ? SOFTWARE_GPU : ['--disable-gpu'])];

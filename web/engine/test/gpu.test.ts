@@ -73,7 +73,7 @@ function near(got: Iterable<number>, want: Iterable<number>, tolerance: number):
 }
 
 test('a GPU gives the same as the processor, also when it is lost meanwhile', { skip }, async (t) => {
-    const [cpu, gpu] = (await resultsOf(t, script, 2, 170, true)) as [Outcome, Outcome];
+    const [cpu, gpu] = (await resultsOf(t, script, 2, 170, { gpu: true })) as [Outcome, Outcome];
     assert.equal(cpu.error, undefined);
     assert.equal(gpu.error, undefined);
     assert.equal(cpu.info.device, 'cpu');
@@ -93,4 +93,29 @@ test('a GPU gives the same as the processor, also when it is lost meanwhile', { 
     assert.equal(restored[0]!.message, `The GPU restarted. Restored step ${gpu.saved}, continuing.`);
     assert.match(gpu.refusal, /^LOST: The GPU was lost twice within a minute/);
     assert.equal(restored.at(-1)!.device, 'cpu');
+});
+
+/** No GPU has room, as it says a moment after it was asked. */
+const prelude = `globalThis.GPUDevice && (GPUDevice.prototype.popErrorScope = async () => new GPUOutOfMemoryError('no room'));`;
+const scarce = `
+import { createEngine } from './dist/index.js';
+const result = {};
+try {
+    const auto = await createEngine({ threads: 1, device: 'auto' });
+    result.auto = auto.info;
+    await auto.close();
+    const engine = await createEngine({ threads: 1, device: 'webgpu', softwareGpu: true });
+    result.refusals = [];
+    for (const _ of [1, 2]) await engine.train({ corpus: 'x'.repeat(4000), settings: ${JSON.stringify(settings)} }).catch((error) => result.refusals.push(error.status + ': ' + error.message));
+} catch (error) { result.error = String(error?.stack ?? error); }
+await fetch('./result', { method: 'POST', body: JSON.stringify(result) });
+`;
+
+test('a GPU without room refuses a run in one sentence; an emulated one is not chosen', { skip }, async (t) => {
+    const [result] = (await resultsOf(t, scarce, 1, 60, { gpu: true, prelude })) as [{ error?: string; auto: EngineInfo; refusals: string[] }];
+    assert.equal(result.error, undefined);
+    assert.equal(result.auto.device, 'cpu');
+    assert.match(result.auto.whyNoGpu!, /software emulation/);
+    const sentence = 'NO_MEMORY: the GPU has no memory for this: choose a smaller model, batch or context (no room)';
+    assert.deepEqual(result.refusals, [sentence, sentence]);
 });
