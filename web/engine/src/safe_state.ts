@@ -16,6 +16,12 @@ export interface Saved {
     told: boolean;
 }
 
+interface UnderWay {
+    file: FileParts;
+    /** It was asked for here alone, so nobody else hears of it. */
+    quiet: boolean;
+}
+
 export class SafeState {
     /** The last whole one. */
     last: Saved | undefined;
@@ -23,16 +29,15 @@ export class SafeState {
     private due = Infinity;
     private asked = false;
     private begunAt = 0;
-    private parts: FileParts | undefined;
-    /** The one under way was asked for here alone, so nobody else hears of it. */
-    quiet = false;
+    /** Those under way, the earliest first: bytes come at once, events after the poll, by when the next may have begun. */
+    private underWay: UnderWay[] = [];
     private saveEvery = 0;
     /** Whether checkpoints are kept. */
     private kept = false;
 
     /** Of a new run; `params` is 0 where none is to be kept. One from a file needs the first at once, as the file may go. */
     begin({ saveEvery = 0, resume = false }: RunSettings, params: number): void {
-        Object.assign(this, { last: undefined, parts: undefined, asked: false, quiet: false, saveEvery });
+        Object.assign(this, { last: undefined, underWay: [], asked: false, saveEvery });
         this.kept = params > 0 && params * PARAMETER_BYTES <= MOST_BYTES;
         this.due = !this.kept ? Infinity : performance.now() + (resume ? 0 : EVERY_MS);
     }
@@ -42,9 +47,19 @@ export class SafeState {
         return this.kept;
     }
 
+    /** Nobody hears of the one that the next event is about. */
+    get quiet(): boolean {
+        return this.underWay[0]?.quiet ?? false;
+    }
+
+    /** The run that made those under way is no more. */
+    abandon(): void {
+        Object.assign(this, { underWay: [], asked: false });
+    }
+
     /** Whether a checkpoint must be asked for now. */
     takeDue(): boolean {
-        if (this.asked || performance.now() < this.due) return false;
+        if (this.asked || this.underWay.length || performance.now() < this.due) return false;
         return (this.asked = true);
     }
 
@@ -52,21 +67,21 @@ export class SafeState {
     add(chunk: FileChunk, othersAsked: boolean): boolean {
         if (!this.kept) return true;
         if (chunk.position === 0) {
-            this.quiet = this.asked && !othersAsked;
+            this.underWay.push({ file: new FileParts(), quiet: this.asked && !othersAsked });
             this.asked = false;
-            this.parts = new FileParts();
             this.begunAt = performance.now();
         }
-        this.parts?.add({ position: chunk.position, data: chunk.data.slice() });
-        return !this.quiet;
+        const now = this.underWay.at(-1);
+        now?.file.add({ position: chunk.position, data: chunk.data.slice() });
+        return !now?.quiet;
     }
 
-    /** The checkpoint under way is whole, or could not be made. */
+    /** The earliest under way is whole, or could not be made. */
     end(event: Saved['event']): void {
         const now = performance.now();
-        if (this.parts && !event.failed) this.last = { event, file: this.parts, told: !this.quiet };
+        const whole = this.underWay.shift();
+        if (whole && !event.failed) this.last = { event, file: whole.file, told: !whole.quiet };
         if (this.kept) this.due = now + Math.max(EVERY_MS, (now - this.begunAt) / SHARE);
-        this.parts = undefined;
     }
 
     /** One that whoever trains expects, but was not told of; it is taken to be told now. At a step that is due by itself, and at the end. */

@@ -241,6 +241,7 @@ export class Server {
             return;
         }
         if (!this.safe.enough) throw new EngineError('LOST', `${why} The run is too large to be kept in memory beside it: go on from its last save.`);
+        this.safe.abandon();
         const { last } = this.safe;
         if (last) this.openFile(last.file);
         this.engine().callWith('train', last ? { ...wanted.settings, resume: true, halveLr: false } : wanted.settings);
@@ -261,6 +262,7 @@ export class Server {
         this.engine().call('use_gpu', 0);
         this.gpu = undefined;
         this.restore('cpu', 'The processor took over.', 'continuing');
+        this.safe.begin({}, 0);
         return null;
     }
 
