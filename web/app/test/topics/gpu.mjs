@@ -34,7 +34,7 @@ export default async function gpu(driver) {
     const browser = await driver.launch(EMULATED);
     const devtools = await browser.newBrowserCDPSession();
     const visit = await driver.visit({ browser });
-    let losses;
+    let losses, paused;
 
     await driver.test('an emulated GPU is used only when it was asked for', async () => {
         await visit.goto();
@@ -52,13 +52,13 @@ export default async function gpu(driver) {
         assert.ok(await visit.page.locator('.badge').isVisible());
         await visit.press('Pause');
         await visit.phase('Paused');
-        const step = await visit.restingStep();
+        paused = await visit.restingStep();
         await visit.page.reload();
         await visit.phase('Paused');
-        assert.equal(await stepOf(visit), step);
+        assert.equal(await stepOf(visit), paused);
         assert.ok(await visit.page.locator('.badge').isVisible());
         await visit.press('Resume');
-        await passes(visit, step);
+        await passes(visit, paused);
     });
 
     await driver.test('when the GPU goes away the run is restored on another and goes on, and says so', async () => {
@@ -66,7 +66,7 @@ export default async function gpu(driver) {
         await visit.page.locator('[data-test=restored]').waitFor({ timeout: 60_000 });
         const said = await visit.page.locator('[data-test=restored]').textContent();
         const step = Number(/^The GPU restarted\. Restored step (\d+), continuing\.$/.exec(said)?.[1]);
-        assert.ok(step >= 8, said);
+        assert.ok(step >= paused, said);
         await passes(visit, step);
     });
 
@@ -75,7 +75,6 @@ export default async function gpu(driver) {
         await visit.press('Go on with the processor');
         await visit.page.locator('[data-test=restored]:has-text("The processor took over.")').waitFor();
         assert.equal(await visit.page.locator('.badge').count(), 0);
-        await visit.page.waitForFunction((steps) => document.querySelector('.phase')?.textContent.startsWith('Done') || Number(/step ([\d,]+) of/.exec(document.querySelector('.phase')?.textContent ?? '')?.[1].replace(',', '')) > steps / 2, STEPS, { timeout: 60_000 });
         await visit.phase('Done');
         await visit.saved(STEPS);
         ({ losses } = await visit.curve());
