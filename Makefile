@@ -136,7 +136,7 @@ $(BUILD)/tests/$(notdir $(1:.c=)): $(BUILD)/obj/$(1:.c=.o) $$(LIB)
 	@$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(LIBS)
 endef
 $(foreach t,$(TESTS),$(eval $(call test_rule,$(t))))
-$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test $(addprefix $(BUILD)/tests/,planning_test resume_test resume_damage_test screen_test kill_program_test data_cli_test runs_cli_test): | $(BUILD)/posttrain
+$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test $(addprefix $(BUILD)/tests/,planning_test resume_test resume_damage_test screen_test kill_program_test data_cli_test runs_cli_test webgpu_test): | $(BUILD)/posttrain
 .PHONY: test-programs
 test-programs: $(TEST_BIN)
 
@@ -173,6 +173,10 @@ demo: ## train a small model on Moby-Dick and let it write
 	@echo '  $(BUILD)/posttrain train --help'
 corpus: ## fetch the default corpus
 	@tools/get-corpus $(CORPUS)
+.PHONY: webgpu
+webgpu: ## fetch a library for --device webgpu (Linux on x86-64)
+	@tools/get-webgpu $(BUILD)/webgpu/libwebgpu_dawn.so
+	@echo 'export POSTTRAIN_WEBGPU=$(abspath $(BUILD))/webgpu/libwebgpu_dawn.so'
 test: ## everything that must pass
 	@tools/setup test
 	@$(MAKE) --no-print-directory run-test

@@ -3,7 +3,28 @@
 #include "base/platform.h"
 #include "cli/cli.h"
 
-static void write_json(pt_strbuf *text)
+/* What WebGPU finds here. */
+typedef struct gpu_here {
+    char adapter[200]; /* empty: there is none */
+    char why[240];     /* not, or not by default */
+} gpu_here;
+
+static gpu_here look_for_gpu(void)
+{
+    gpu_here here = {0};
+    for (int software = 0; software < 2 && !*here.adapter; software++) {
+        pt_error err = {0};
+        pt_device *device = NULL;
+        pt_status s =
+            pt_device_webgpu_new(&device, &(pt_webgpu_options){.software = software}, &err);
+        if (s == PT_OK) pt_format(here.adapter, sizeof here.adapter, "%s", device->detail);
+        else if (!software) pt_format(here.why, sizeof here.why, "%s", err.message);
+        pt_device_free(device);
+    }
+    return here;
+}
+
+static void write_json(pt_strbuf *text, const gpu_here *gpu)
 {
     pt_json_writer w = pt_json_writer_begin(text, 0);
     pt_json_begin_object(&w, NULL);
@@ -18,6 +39,12 @@ static void write_json(pt_strbuf *text)
     pt_json_end_array(&w);
     pt_json_end_object(&w);
     pt_json_begin_object(&w, NULL);
+    pt_json_string(&w, "name", "webgpu");
+    pt_json_bool(&w, "available", *gpu->adapter && !*gpu->why);
+    if (*gpu->adapter) pt_json_string(&w, "adapter", gpu->adapter);
+    if (*gpu->why) pt_json_string(&w, "why_not", gpu->why);
+    pt_json_end_object(&w);
+    pt_json_begin_object(&w, NULL);
     pt_json_string(&w, "name", "ref");
     pt_json_bool(&w, "available", true);
     pt_json_end_object(&w);
@@ -26,7 +53,7 @@ static void write_json(pt_strbuf *text)
     pt_strbuf_putc(text, '\n');
 }
 
-static void write_text(pt_strbuf *text)
+static void write_text(pt_strbuf *text, const gpu_here *gpu)
 {
     char memory[32];
     const char *best = "";
@@ -35,6 +62,11 @@ static void write_text(pt_strbuf *text)
     for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++)
         pt_strbuf_printf(text, " %s", best = *isa);
     pt_strbuf_printf(text, " (%s is used)\n", best);
+    if (!*gpu->why) pt_strbuf_printf(text, "webgpu %s\n", gpu->adapter);
+    else if (*gpu->adapter)
+        pt_strbuf_printf(text, "webgpu only emulated, much slower than cpu (webgpu-software): %s\n",
+                         gpu->adapter);
+    else pt_strbuf_printf(text, "webgpu %s\n", gpu->why);
     pt_strbuf_puts(text, "ref    plain C, the definition of every op; for checking, slow\n");
 }
 
@@ -48,8 +80,9 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
     pt_strbuf text = {0};
-    if (json) write_json(&text);
-    else write_text(&text);
+    gpu_here gpu = look_for_gpu();
+    if (json) write_json(&text, &gpu);
+    else write_text(&text, &gpu);
     s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
     return s;
@@ -60,7 +93,9 @@ const pt_verb pt_verb_devices = {
     .summary = "show what can compute on this machine",
     .usage = "posttrain devices [--json]",
     .details = "Example:\n  posttrain devices\n",
-    .manual = "Lists the devices that --device takes and the instruction sets that --isa takes "
+    .manual = "Lists the devices that --device takes, the GPU that WebGPU finds (through a library "
+              "that POSTTRAIN_WEBGPU names, or that "
+              "the loader finds: libwebgpu_dawn.so), and the instruction sets that --isa takes "
               "here, worst first. Those whose names end in strict give the bits of plain C and "
               "are slower.\n",
     .run = run,

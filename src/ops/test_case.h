@@ -156,8 +156,9 @@ static inline void op_pair_in(op_case *c, const pt_tensor *in, const pt_tensor *
 typedef struct op_device {
     pt_device *device;
     char label[32];
-    int family;   /* runs of one family must give the same bits; -1: none */
-    int64_t skew; /* elements by which every tensor is moved off its alignment */
+    int family;            /* runs of one family must give the same bits; -1: none */
+    int64_t skew;          /* elements by which every tensor is moved off its alignment */
+    int64_t most_elements; /* of all tensors together, for a case to run here; 0: any */
     bool owned;
 } op_device;
 
@@ -197,17 +198,24 @@ static inline void op_devices_add_cpu(const char *isa, int family)
     }
 }
 
-/* A GPU, also an emulated one, where POSTTRAIN_WEBGPU names the library: the same run twice, and skewed. */
+/* A GPU, also an emulated one, where POSTTRAIN_TEST_GPU asks for it: "all" runs each case with the simple and the tuned
+ * kernels, twice and skewed; "quick" small cases once, as the device chooses its kernels. */
+#define OP_QUICK_ELEMENTS 3000
+
 static inline void op_devices_add_gpu(void)
 {
     pt_error err = {0};
     pt_device *device = NULL;
-    if (!getenv("POSTTRAIN_WEBGPU")) return;
-    for (int tuned = 0; tuned < 2; tuned++) {
+    const char *wanted = getenv("POSTTRAIN_TEST_GPU");
+    if (!wanted || !*wanted) return;
+    bool quick = strcmp(wanted, "all") != 0;
+    for (int tuned = 0; tuned < (quick ? 1 : 2); tuned++) {
         pt_webgpu_options options = {.software = true, .tuned = tuned};
         CHECK_OK(pt_device_webgpu_new(&device, &options, &err), err);
-        for (int i = 0; i < 3 && device; i++)
-            op_devices_add(device, tuned ? "tuned" : "simple", 1, i < 2 ? OP_MAX_DEVICES + tuned : -1, i == 2);
+        for (int i = 0; i < (quick ? 1 : 3) && device; i++)
+            op_devices_add(device, tuned ? "tuned" : "simple", 1,
+                           i < 2 ? OP_MAX_DEVICES + tuned : -1, i == 2);
+        if (quick) op_device_list[op_n_devices - 1].most_elements = OP_QUICK_ELEMENTS;
     }
 }
 
@@ -333,7 +341,8 @@ static inline void op_exchange(const op_device *d, op_bound *b, bool back)
         if (!back) CHECK_OK(pt_upload(d->device, &whole, buffer->data, buffer->bytes, &err), err);
         if (!back) continue;
         pt_download download;
-        pt_status s = pt_download_begin(d->device, &whole, buffer->data, buffer->bytes, &download, &err);
+        pt_status s =
+            pt_download_begin(d->device, &whole, buffer->data, buffer->bytes, &download, &err);
         if (s == PT_OK) s = pt_submit(d->device, &err);
         while (s == PT_OK && (s = pt_download_poll(d->device, &download, &err)) == PT_PENDING)
             s = PT_OK;

@@ -28,7 +28,7 @@ typedef struct WGPUFuture {
 enum {
     WGPU_CALLBACK_PROCESS_EVENTS = 2,
     WGPU_STATUS_SUCCESS = 1, /* of every callback */
-    WGPU_BACKEND_VULKAN = 6,
+    WGPU_BACKEND_NULL = 1,
     WGPU_POWER_HIGH = 2,
     WGPU_ADAPTER_CPU = 3,
     WGPU_FEATURE_F16 = 10,

@@ -228,6 +228,7 @@ static void name_adapter(gpu *g)
     WGPUAdapterInfo info = {0};
     wgpu.AdapterGetInfo(g->adapter, &info);
     g->software = info.type == WGPU_ADAPTER_CPU;
+    if (info.backend == WGPU_BACKEND_NULL) fail(g, PT_GPU_BROKEN, view("there is none"));
     pt_format(g->adapter_name, sizeof g->adapter_name, "%.*s%s%.*s", (int)info.device.length,
               info.device.data ? info.device.data : "", info.description.length ? ", " : "",
               (int)info.description.length, info.description.data ? info.description.data : "");
@@ -251,10 +252,11 @@ static bool request_adapter(gpu *g)
     wgpu.InstanceRequestAdapter(g->instance, &options, answer);
     if (!wait_for_answer(g)) return false;
     name_adapter(g);
+    if (g->failure) return false;
     wgpu.AdapterGetLimits(g->adapter, &g->limits);
     g->limits.next = NULL;
     if (limits_make_sense(&g->limits)) return true;
-    fail(g, PT_GPU_BROKEN, view("the library's limits make no sense: its webgpu.h is another one"));
+    fail(g, PT_GPU_BROKEN, view("its limits make no sense: its webgpu.h is another one"));
     return false;
 }
 
@@ -342,8 +344,10 @@ uint32_t pt_gpu_open(int32_t software, char *why, int32_t cap)
 
 /* ---- closing ---- */
 
-static void free_reading(reading *r)
+static void free_reading(gpu *g, reading *r)
 {
+    g->live_buffers--;
+    g->live_bytes -= (int64_t)r->bytes;
     wgpu.BufferDestroy(r->object);
     wgpu.BufferRelease(r->object);
     pt_free(r);
@@ -364,9 +368,9 @@ static void free_tables(gpu *g, uint32_t number)
     for (int64_t i = 0; i < g->pipelines.n; i++) pt_gpu_pipeline_free(number, (uint32_t)i + 1);
     for (int64_t i = 0; i < g->buffers.n; i++) pt_gpu_buffer_free(number, (uint32_t)i + 1);
     for (int64_t i = 0; i < g->readings.n; i++)
-        if (g->readings.slot[i]) free_reading(g->readings.slot[i]);
+        if (g->readings.slot[i]) free_reading(g, g->readings.slot[i]);
     for (int i = 0; i < SPARE_READINGS; i++)
-        if (g->spare[i]) free_reading(g->spare[i]);
+        if (g->spare[i]) free_reading(g, g->spare[i]);
     pt_free(g->groups.slot);
     pt_free(g->pipelines.slot);
     pt_free(g->buffers.slot);
@@ -608,9 +612,13 @@ static reading *reading_for(gpu *g, uint64_t bytes)
     if (!r) return NULL;
     r->bytes = bytes;
     r->object = make_buffer(g, WGPU_USAGE_MAP_READ | WGPU_USAGE_COPY_DST, bytes);
-    if (r->object) return r;
-    pt_free(r);
-    return NULL;
+    if (!r->object) {
+        pt_free(r);
+        return NULL;
+    }
+    g->live_buffers++;
+    g->live_bytes += (int64_t)bytes;
+    return r;
 }
 
 /* Large ones are not kept. */
@@ -619,7 +627,7 @@ static void keep_spare(gpu *g, reading *r)
     int i = 0;
     while (i < SPARE_READINGS && g->spare[i]) i++;
     if (i == SPARE_READINGS || r->state != PT_GPU_READY || r->bytes > MOST_SPARE_BYTES) {
-        free_reading(r);
+        free_reading(g, r);
         return;
     }
     wgpu.BufferUnmap(r->object);
@@ -634,7 +642,7 @@ uint32_t pt_gpu_read_begin(uint32_t number, uint32_t index, double offset, doubl
     if (!r) return 0;
     uint32_t at = table_add(&g->readings, r);
     if (!at) {
-        free_reading(r);
+        free_reading(g, r);
         return 0;
     }
     wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)offset, r->object,
@@ -648,7 +656,10 @@ int32_t pt_gpu_read_poll(uint32_t number, uint32_t index, void *dst)
     reading *r = table_get(&g->readings, index);
     if (!r || g->failure) return PT_GPU_FAILED;
     if (r->state == PT_GPU_WAITING) process_events(g);
-    if (r->state == PT_GPU_WAITING) return PT_GPU_WAITING;
+    if (r->state == PT_GPU_WAITING) {
+        pt_platform_yield(); /* an emulated GPU needs the processor */
+        return PT_GPU_WAITING;
+    }
     const void *bytes =
         r->state == PT_GPU_READY ? wgpu.BufferGetConstMappedRange(r->object, 0, r->bytes) : NULL;
     if (bytes) memcpy(dst, bytes, r->bytes);

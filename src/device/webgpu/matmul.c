@@ -2,14 +2,20 @@
 #include "device/webgpu/matmul.h"
 
 const pt_wg_tile pt_wg_tiles[] = {
-    {"naive", 0, 0, 0, 0, 0, false},         {"32x32 4x4", 32, 32, 16, 4, 4, true},
-    {"64x64 4x4", 64, 64, 16, 4, 4, true},   {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
-    {"64x64 8x4", 64, 64, 16, 8, 4, true},   {"128x64 8x4", 128, 64, 8, 8, 4, true},
+    {"naive", 0, 0, 0, 0, 0, false},
+    {"32x32 4x4", 32, 32, 16, 4, 4, true},
+    {"64x64 4x4", 64, 64, 16, 4, 4, true},
+    {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
+    {"64x64 8x4", 64, 64, 16, 8, 4, true},
+    {"128x64 8x4", 128, 64, 8, 8, 4, true},
     {"64x64 8x8", 64, 64, 16, 8, 8, true},
     {"128x64 8x8", 128, 64, 8, 8, 8, true},
     {"128x64 8x8 k16", 128, 64, 16, 8, 8, true},
     {"128x128 8x8", 128, 128, 8, 8, 8, true},
     {"128x128 8x8 k16", 128, 128, 16, 8, 8, true},
+    {"128x64 16x8", 128, 64, 16, 16, 8, true},
+    {"128x128 16x8", 128, 128, 8, 16, 8, true},
+    {"128x128 16x8 k16", 128, 128, 16, 16, 8, true},
 };
 enum {
     NAIVE,
@@ -23,13 +29,16 @@ enum {
     HEAVY16,
     LARGE,
     LARGE16,
+    DEEP,
+    DEEPER,
+    DEEPEST,
     TILES
 };
 
 int pt_wg_tile_count(void) { return TILES; }
 
 /* Workgroups that keep a large GPU busy. */
-#define BUSY 192
+#define BUSY 264
 #define MOST_SLICES 32
 #define LEAST_SLICE 64 /* of K */
 
@@ -41,7 +50,7 @@ static int64_t groups_of(const pt_wg_product *p, const pt_wg_tile *t)
 static const pt_wg_tile *choose(const pt_device *device, const pt_wg_product *p)
 {
     if (pt_wg_limits_of(device)->software) return &pt_wg_tiles[NAIVE];
-    if (groups_of(p, &pt_wg_tiles[LARGE]) >= BUSY) return &pt_wg_tiles[LARGE];
+    if (groups_of(p, &pt_wg_tiles[DEEPER]) >= BUSY) return &pt_wg_tiles[DEEPER];
     if (groups_of(p, &pt_wg_tiles[MEDIUM]) >= BUSY / 4) return &pt_wg_tiles[MEDIUM];
     return &pt_wg_tiles[SMALL];
 }
@@ -146,7 +155,7 @@ pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *p, const pt_
     if (slices > 1) s = pt_wg_scratch(device, slices * p->m * p->n * 4, &part, err);
     if (s) return s;
     add_operands(&call, p, t);
-    if (slices > 1) add_tensor(&call, "part", &part);
+    if (slices > 1) add_tensor(&call, call.constant[0].value & 16 ? "part4" : "part", &part);
     add_words(&call, p, slices, slice_k);
     call.work = (double)p->m * (double)p->n * (double)p->k;
     if (t->bm) {
@@ -201,7 +210,12 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
 
 static pt_status peak(pt_device *device, const pt_tensor *c, pt_error *err)
 {
-    pt_wg_product p = {.a = {.tensor = c}, .b = {.tensor = c}, .c = {.tensor = c}, .m = c->dim[0], .n = c->dim[1], .k = PEAK_STEPS};
+    pt_wg_product p = {.a = {.tensor = c},
+                       .b = {.tensor = c},
+                       .c = {.tensor = c},
+                       .m = c->dim[0],
+                       .n = c->dim[1],
+                       .k = PEAK_STEPS};
     pt_wg_call call = {.shader = "matmul", .entry = "peak", .groups = {PEAK_GROUPS, 1, 1}};
     add_tensor(&call, "c", c);
     add_constant(&call, "FLAGS", 0);

@@ -4,8 +4,8 @@
 // are long (ld), and a matrix may begin within its tensor (first). a4, b4 and c4 are the same tensors in elements of four,
 // for VA, VB, VC = 1: then every row begins at a multiple of four and its length is one.
 //
-// `tiled`: a workgroup computes a tile of BM x BN, a thread TM x TN of it (4 or 8, TN = 8 only with TM = 8), in steps of BK along K. The tiles of A and B lie in
-// workgroup memory twice: one pair is read while the next is written, so each step has one barrier. K is cut into
+// `tiled`: a workgroup computes a tile of BM x BN, a thread TM x TN of it (4, 8 or 16 by 4 or 8), in steps of BK along K. The tiles of A and B lie in
+// workgroup memory; the next pair is on its way to registers while one is used. K is cut into
 // `slices` (the grid's z); then each slice writes its own M x N of C, and `gather` adds them up in order.
 // `naive`: a thread an element, without barriers.
 
@@ -22,7 +22,8 @@ struct P {
 @group(0) @binding(6) var<storage, read_write> c4: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> bias: array<f32>;
 @group(0) @binding(8) var<storage, read_write> part: array<f32>;
-@group(0) @binding(9) var<storage, read_write> mask: array<i32>;
+@group(0) @binding(9) var<storage, read_write> part4: array<vec4<f32>>;
+@group(0) @binding(10) var<storage, read_write> mask: array<i32>;
 
 // Of FLAGS, which a call gives.
 const TA: u32 = FLAGS & 1u;
@@ -80,6 +81,10 @@ const M4: u32 = BM / 4u;
 const N4: u32 = BN / 4u;
 const RM: u32 = BM / TM; // threads along M
 const RN: u32 = BN / TN;
+// A thread's vectors of a column of the tile lie so far apart. With 16 x 8 a thread, 32 threads that run together share a part of
+// the tile, 4 x 8 of them; else they follow each other along N.
+const STEP_M: u32 = select(RM, 4u, TM == 16u);
+const STEP_N: u32 = select(RN, 8u, TM == 16u);
 
 var<workgroup> tile_a: array<vec4<f32>, A4>; // [k][m]
 var<workgroup> tile_b: array<vec4<f32>, B4>; // [k][n]
@@ -99,28 +104,28 @@ fn fetch_b(i: u32, n0: u32, k0: u32, k_end: u32) -> vec4<f32> {
     return load_b(k0 + i / N4, n0 + i % N4 * 4u, k_end, p.n);
 }
 
-fn put_a(i: u32, side: u32, v: vec4<f32>) {
+fn put_a(i: u32, v: vec4<f32>) {
     if (TA == 1u) {
-        tile_a[side * A4 + i] = v;
+        tile_a[i] = v;
         return;
     }
     let m = i / (BK / 4u);
     let k = i % (BK / 4u) * 4u;
-    let at = side * A4 + k * M4 + m / 4u;
+    let at = k * M4 + m / 4u;
     tile_a[at][m % 4u] = v.x;
     tile_a[at + M4][m % 4u] = v.y;
     tile_a[at + 2u * M4][m % 4u] = v.z;
     tile_a[at + 3u * M4][m % 4u] = v.w;
 }
 
-fn put_b(i: u32, side: u32, v: vec4<f32>) {
+fn put_b(i: u32, v: vec4<f32>) {
     if (TB == 0u) {
-        tile_b[side * B4 + i] = v;
+        tile_b[i] = v;
         return;
     }
     let n = i / (BK / 4u);
     let k = i % (BK / 4u) * 4u;
-    let at = side * B4 + k * N4 + n / 4u;
+    let at = k * N4 + n / 4u;
     tile_b[at][n % 4u] = v.x;
     tile_b[at + N4][n % 4u] = v.y;
     tile_b[at + 2u * N4][n % 4u] = v.z;
@@ -134,6 +139,10 @@ fn store(m: u32, n: u32, slice: u32, value: vec4<f32>) {
     }
     if (p.slices > 1u) {
         let at = (slice * p.m + m) * p.n + n;
+        if (VC == 1u) {
+            part4[at / 4u] = value;
+            return;
+        }
         for (var j = 0u; j < 4u; j++) {
             if (n + j < p.n) { part[at + j] = value[j]; }
         }
@@ -168,20 +177,25 @@ fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     let n0 = group.x * BN;
     let k_begin = group.z * p.slice_k;
     let k_end = min(k_begin + p.slice_k, p.k);
-    let tm = thread / RN;
-    let tn = thread % RN;
-    var acc: array<vec4<f32>, 16>; // of rows 0 … TM-1: the first four columns, then the next
+    var tm = thread / RN;
+    var tn = thread % RN;
+    if (TM == 16u) {
+        let lane = thread % 32u;
+        let warp = thread / 32u;
+        tm = warp / (RN / 8u) * 16u + lane / 8u;
+        tn = warp % (RN / 8u) * 16u + lane % 8u;
+    }
+    var acc: array<vec4<f32>, 32>; // of rows 0 … 15: the first four columns, then the next; those beyond TM x TN are not used
     var next_a: array<vec4<f32>, LOADS_A>;
     var next_b: array<vec4<f32>, LOADS_B>;
-    let side = 0u;
 
     for (var i = 0u; i < LOADS_A; i++) {
         let v = thread + i * THREADS;
-        if (A4 % THREADS == 0u || v < A4) { put_a(v, 0u, fetch_a(v, m0, k_begin, k_end)); }
+        if (A4 % THREADS == 0u || v < A4) { put_a(v, fetch_a(v, m0, k_begin, k_end)); }
     }
     for (var i = 0u; i < LOADS_B; i++) {
         let v = thread + i * THREADS;
-        if (B4 % THREADS == 0u || v < B4) { put_b(v, 0u, fetch_b(v, n0, k_begin, k_end)); }
+        if (B4 % THREADS == 0u || v < B4) { put_b(v, fetch_b(v, n0, k_begin, k_end)); }
     }
     workgroupBarrier();
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
@@ -197,30 +211,59 @@ fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
             }
         }
         for (var k = 0u; k < BK; k++) {
-            let row_a = side * A4 + k * M4 + tm;
-            let row_b = side * B4 + k * N4 + tn;
+            let row_a = k * M4 + tm;
+            let row_b = k * N4 + tn;
             let a0 = tile_a[row_a];
             let b0 = tile_b[row_b];
+            var b1: vec4<f32>;
+            if (TN == 8u) { b1 = tile_b[row_b + STEP_N]; }
             acc[0] = fma(vec4<f32>(a0.x), b0, acc[0]);
             acc[1] = fma(vec4<f32>(a0.y), b0, acc[1]);
             acc[2] = fma(vec4<f32>(a0.z), b0, acc[2]);
             acc[3] = fma(vec4<f32>(a0.w), b0, acc[3]);
-            if (TM == 8u) {
-                let a1 = tile_a[row_a + RM];
+            if (TN == 8u) {
+                acc[16] = fma(vec4<f32>(a0.x), b1, acc[16]);
+                acc[17] = fma(vec4<f32>(a0.y), b1, acc[17]);
+                acc[18] = fma(vec4<f32>(a0.z), b1, acc[18]);
+                acc[19] = fma(vec4<f32>(a0.w), b1, acc[19]);
+            }
+            if (TM >= 8u) {
+                let a1 = tile_a[row_a + 1u * STEP_M];
                 acc[4] = fma(vec4<f32>(a1.x), b0, acc[4]);
                 acc[5] = fma(vec4<f32>(a1.y), b0, acc[5]);
                 acc[6] = fma(vec4<f32>(a1.z), b0, acc[6]);
                 acc[7] = fma(vec4<f32>(a1.w), b0, acc[7]);
                 if (TN == 8u) {
-                    let b1 = tile_b[row_b + RN];
-                    acc[8] = fma(vec4<f32>(a0.x), b1, acc[8]);
-                    acc[9] = fma(vec4<f32>(a0.y), b1, acc[9]);
-                    acc[10] = fma(vec4<f32>(a0.z), b1, acc[10]);
-                    acc[11] = fma(vec4<f32>(a0.w), b1, acc[11]);
-                    acc[12] = fma(vec4<f32>(a1.x), b1, acc[12]);
-                    acc[13] = fma(vec4<f32>(a1.y), b1, acc[13]);
-                    acc[14] = fma(vec4<f32>(a1.z), b1, acc[14]);
-                    acc[15] = fma(vec4<f32>(a1.w), b1, acc[15]);
+                    acc[20] = fma(vec4<f32>(a1.x), b1, acc[20]);
+                    acc[21] = fma(vec4<f32>(a1.y), b1, acc[21]);
+                    acc[22] = fma(vec4<f32>(a1.z), b1, acc[22]);
+                    acc[23] = fma(vec4<f32>(a1.w), b1, acc[23]);
+                }
+            }
+            if (TM == 16u) {
+                let a2 = tile_a[row_a + 2u * STEP_M];
+                acc[8] = fma(vec4<f32>(a2.x), b0, acc[8]);
+                acc[9] = fma(vec4<f32>(a2.y), b0, acc[9]);
+                acc[10] = fma(vec4<f32>(a2.z), b0, acc[10]);
+                acc[11] = fma(vec4<f32>(a2.w), b0, acc[11]);
+                if (TN == 8u) {
+                    acc[24] = fma(vec4<f32>(a2.x), b1, acc[24]);
+                    acc[25] = fma(vec4<f32>(a2.y), b1, acc[25]);
+                    acc[26] = fma(vec4<f32>(a2.z), b1, acc[26]);
+                    acc[27] = fma(vec4<f32>(a2.w), b1, acc[27]);
+                }
+            }
+            if (TM == 16u) {
+                let a3 = tile_a[row_a + 3u * STEP_M];
+                acc[12] = fma(vec4<f32>(a3.x), b0, acc[12]);
+                acc[13] = fma(vec4<f32>(a3.y), b0, acc[13]);
+                acc[14] = fma(vec4<f32>(a3.z), b0, acc[14]);
+                acc[15] = fma(vec4<f32>(a3.w), b0, acc[15]);
+                if (TN == 8u) {
+                    acc[28] = fma(vec4<f32>(a3.x), b1, acc[28]);
+                    acc[29] = fma(vec4<f32>(a3.y), b1, acc[29]);
+                    acc[30] = fma(vec4<f32>(a3.z), b1, acc[30]);
+                    acc[31] = fma(vec4<f32>(a3.w), b1, acc[31]);
                 }
             }
         }
@@ -228,11 +271,11 @@ fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
         if (more) {
             for (var i = 0u; i < LOADS_A; i++) {
                 let v = thread + i * THREADS;
-                if (A4 % THREADS == 0u || v < A4) { put_a(v, 0u, next_a[i]); }
+                if (A4 % THREADS == 0u || v < A4) { put_a(v, next_a[i]); }
             }
             for (var i = 0u; i < LOADS_B; i++) {
                 let v = thread + i * THREADS;
-                if (B4 % THREADS == 0u || v < B4) { put_b(v, 0u, next_b[i]); }
+                if (B4 % THREADS == 0u || v < B4) { put_b(v, next_b[i]); }
             }
         }
         workgroupBarrier();
@@ -241,21 +284,43 @@ fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     store(m0 + tm * 4u + 1u, n0 + tn * 4u, group.z, acc[1]);
     store(m0 + tm * 4u + 2u, n0 + tn * 4u, group.z, acc[2]);
     store(m0 + tm * 4u + 3u, n0 + tn * 4u, group.z, acc[3]);
-    if (TM == 8u) {
-        store(m0 + RM * 4u + tm * 4u + 0u, n0 + tn * 4u, group.z, acc[4]);
-        store(m0 + RM * 4u + tm * 4u + 1u, n0 + tn * 4u, group.z, acc[5]);
-        store(m0 + RM * 4u + tm * 4u + 2u, n0 + tn * 4u, group.z, acc[6]);
-        store(m0 + RM * 4u + tm * 4u + 3u, n0 + tn * 4u, group.z, acc[7]);
-    }
     if (TN == 8u) {
-        store(m0 + tm * 4u + 0u, n0 + RN * 4u + tn * 4u, group.z, acc[8]);
-        store(m0 + tm * 4u + 1u, n0 + RN * 4u + tn * 4u, group.z, acc[9]);
-        store(m0 + tm * 4u + 2u, n0 + RN * 4u + tn * 4u, group.z, acc[10]);
-        store(m0 + tm * 4u + 3u, n0 + RN * 4u + tn * 4u, group.z, acc[11]);
-        store(m0 + RM * 4u + tm * 4u + 0u, n0 + RN * 4u + tn * 4u, group.z, acc[12]);
-        store(m0 + RM * 4u + tm * 4u + 1u, n0 + RN * 4u + tn * 4u, group.z, acc[13]);
-        store(m0 + RM * 4u + tm * 4u + 2u, n0 + RN * 4u + tn * 4u, group.z, acc[14]);
-        store(m0 + RM * 4u + tm * 4u + 3u, n0 + RN * 4u + tn * 4u, group.z, acc[15]);
+        store(m0 + tm * 4u + 0u, n0 + (tn + STEP_N) * 4u, group.z, acc[16]);
+        store(m0 + tm * 4u + 1u, n0 + (tn + STEP_N) * 4u, group.z, acc[17]);
+        store(m0 + tm * 4u + 2u, n0 + (tn + STEP_N) * 4u, group.z, acc[18]);
+        store(m0 + tm * 4u + 3u, n0 + (tn + STEP_N) * 4u, group.z, acc[19]);
+    }
+    if (TM >= 8u) {
+        store(m0 + (tm + 1u * STEP_M) * 4u + 0u, n0 + tn * 4u, group.z, acc[4]);
+        store(m0 + (tm + 1u * STEP_M) * 4u + 1u, n0 + tn * 4u, group.z, acc[5]);
+        store(m0 + (tm + 1u * STEP_M) * 4u + 2u, n0 + tn * 4u, group.z, acc[6]);
+        store(m0 + (tm + 1u * STEP_M) * 4u + 3u, n0 + tn * 4u, group.z, acc[7]);
+        if (TN == 8u) {
+            store(m0 + (tm + 1u * STEP_M) * 4u + 0u, n0 + (tn + STEP_N) * 4u, group.z, acc[20]);
+            store(m0 + (tm + 1u * STEP_M) * 4u + 1u, n0 + (tn + STEP_N) * 4u, group.z, acc[21]);
+            store(m0 + (tm + 1u * STEP_M) * 4u + 2u, n0 + (tn + STEP_N) * 4u, group.z, acc[22]);
+            store(m0 + (tm + 1u * STEP_M) * 4u + 3u, n0 + (tn + STEP_N) * 4u, group.z, acc[23]);
+        }
+    }
+    if (TM == 16u) {
+        store(m0 + (tm + 2u * STEP_M) * 4u + 0u, n0 + tn * 4u, group.z, acc[8]);
+        store(m0 + (tm + 2u * STEP_M) * 4u + 1u, n0 + tn * 4u, group.z, acc[9]);
+        store(m0 + (tm + 2u * STEP_M) * 4u + 2u, n0 + tn * 4u, group.z, acc[10]);
+        store(m0 + (tm + 2u * STEP_M) * 4u + 3u, n0 + tn * 4u, group.z, acc[11]);
+        store(m0 + (tm + 3u * STEP_M) * 4u + 0u, n0 + tn * 4u, group.z, acc[12]);
+        store(m0 + (tm + 3u * STEP_M) * 4u + 1u, n0 + tn * 4u, group.z, acc[13]);
+        store(m0 + (tm + 3u * STEP_M) * 4u + 2u, n0 + tn * 4u, group.z, acc[14]);
+        store(m0 + (tm + 3u * STEP_M) * 4u + 3u, n0 + tn * 4u, group.z, acc[15]);
+        if (TN == 8u) {
+            store(m0 + (tm + 2u * STEP_M) * 4u + 0u, n0 + (tn + STEP_N) * 4u, group.z, acc[24]);
+            store(m0 + (tm + 2u * STEP_M) * 4u + 1u, n0 + (tn + STEP_N) * 4u, group.z, acc[25]);
+            store(m0 + (tm + 2u * STEP_M) * 4u + 2u, n0 + (tn + STEP_N) * 4u, group.z, acc[26]);
+            store(m0 + (tm + 2u * STEP_M) * 4u + 3u, n0 + (tn + STEP_N) * 4u, group.z, acc[27]);
+            store(m0 + (tm + 3u * STEP_M) * 4u + 0u, n0 + (tn + STEP_N) * 4u, group.z, acc[28]);
+            store(m0 + (tm + 3u * STEP_M) * 4u + 1u, n0 + (tn + STEP_N) * 4u, group.z, acc[29]);
+            store(m0 + (tm + 3u * STEP_M) * 4u + 2u, n0 + (tn + STEP_N) * 4u, group.z, acc[30]);
+            store(m0 + (tm + 3u * STEP_M) * 4u + 3u, n0 + (tn + STEP_N) * 4u, group.z, acc[31]);
+        }
     }
 }
 

@@ -16,12 +16,16 @@ fn four_of(group: u32, lane: u32) -> vec4<u32> {
     return group * 1024u + lane + vec4<u32>(0u, 256u, 512u, 768u);
 }
 
-// ---- sums in more than f32: (whole, what its roundings lost). A compiler that reorders additions makes plain sums of
-// them.
+// ---- sums in more than f32: (whole, what its roundings lost) ----
+
+// x as it was rounded: compilers that take (a + b) - a for b cannot look through this. The word is 0, which only the host knows.
+fn rounded(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ p.at_[2].w);
+}
 
 fn add_sums(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
-    let whole = a.x + b.x;
-    let part = whole - a.x;
+    let whole = rounded(a.x + b.x);
+    let part = rounded(whole - a.x);
     return vec2<f32>(whole, a.y + b.y + ((a.x - (whole - part)) + (b.x - part)));
 }
 
@@ -36,7 +40,7 @@ fn upper_half(a: f32) -> f32 {
 
 // a * b, and what its rounding lost.
 fn whole_product(a: f32, b: f32) -> vec2<f32> {
-    let whole = a * b;
+    let whole = rounded(a * b);
     let a_high = upper_half(a);
     let b_high = upper_half(b);
     let a_low = a - a_high;

@@ -39,7 +39,7 @@ typedef struct pt_shader_use {
 void pt_shader_write(const pt_shader *shader, const pt_shader_use *use, const pt_wg_call *call,
                      pt_strbuf *out);
 
-/* Words of P that the offsets take up, before the first member. */
+/* Words of P that the offsets take up, before the first member. The last one is always 0: the prelude needs such a number. */
 #define PT_SHADER_OFFSET_WORDS 12
 
 #endif

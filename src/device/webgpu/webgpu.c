@@ -526,6 +526,12 @@ static int64_t number(const gpu_device *d, pt_gpu_number_of which)
     return (int64_t)pt_gpu_number(d->gpu, (int32_t)which);
 }
 
+void pt_device_webgpu_census(const pt_device *device, int64_t *buffers, int64_t *bytes)
+{
+    *buffers = number((const gpu_device *)device, PT_GPU_LIVE_BUFFERS);
+    *bytes = number((const gpu_device *)device, PT_GPU_LIVE_BYTES);
+}
+
 static void read_limits(gpu_device *d)
 {
     d->limits = (pt_wg_limits){.binding_bytes = number(d, PT_GPU_BINDING_BYTES),
@@ -544,7 +550,7 @@ static pt_status open_device(gpu_device *d, const pt_webgpu_options *options, pt
 {
     char why[200] = "";
     d->gpu = pt_gpu_open(options->software, why, sizeof why);
-    if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "no GPU through WebGPU: %s", why);
+    if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "there is no GPU through WebGPU: %s", why);
     read_limits(d);
     if (options->tuned) d->limits.software = false;
     if (options->binding_bytes)

@@ -1,12 +1,16 @@
 // Attention in flash form: scores are made tile by tile and never stored.
 //
-// `forward` and `backward`: a workgroup of 64 threads owns 32 rows of a result (queries for o and dq, keys for dk and dv) and
+// `forward` and `backward`: a workgroup of 64 threads owns 32 rows of a result (queries for o and dq, keys for dk
+// and dv) and
 // walks over tiles of 32 of the others, keys or queries. A thread holds a patch of the 32 x 32 scores: own rows
 // 4 ty to 4 ty + 3, others tx, tx + 8, tx + 16, tx + 24; and of the result its own rows times the columns tx of every
-// chunk. A head is cut into CHUNKS of 4 WIDE channels (WIDE 4 or 8), so that its size does not matter to workgroup memory.
-// With WIDE 4 the threads tx and tx + 4 share columns and take every other row of the sum. Who sees nobody in a tile does not walk
+// chunk. A head is cut into CHUNKS of 4 WIDE channels (WIDE 4 or 8), so that its size does not matter to workgroup
+// memory.
+// With WIDE 4 the threads tx and tx + 4 share columns and take every other row of the sum. Who sees nobody in a tile
+// does not walk
 // there; long walks are started first.
-// `backward` is one dispatch of all three results where the GPU binds enough tensors, else one for each (n_dk, n_dv, n_dq); the
+// `backward` is one dispatch of all three results where the GPU binds enough tensors, else one for each (n_dk, n_dv,
+// n_dq); the
 // scores are computed anew for each of them, so that no two workgroups write one element. `differences` goes before it.
 // Few queries over a long cache: attention_decode.wgsl.
 //
@@ -190,7 +194,8 @@ fn load(side: u32, what: u32, rows: Rows, first: u32, n: u32, chunk: u32) {
     }
 }
 
-// The thread's patch of own rows times others, over the chunk that is loaded: [k][r] for other tx + 8 k, own row 4 ty + r.
+// The thread's patch of own rows times others, over the chunk that is loaded: [k][r] for other tx + 8 k, own row 4
+// ty + r.
 fn product(before: mat4x4<f32>) -> mat4x4<f32> {
     var s = before;
     let row = 4u * ty;
@@ -244,7 +249,8 @@ fn set_weights(k: u32, w: vec4<f32>) {
     weights[(tx + 8u * k) * 8u + (ty ^ tx)] = w;
 }
 
-// result += weights times the others' rows of a tensor, which lie in `tile` already if `loaded`. Where not all is seen a
+// result += weights times the others' rows of a tensor, which lie in `tile` already if `loaded`. Where not all is
+// seen a
 // weight of 0 is no factor: who is not seen may hold a NaN.
 fn accumulate(other: Side, loaded: bool, all_seen: bool) {
     let column = tx % WIDE;
@@ -364,10 +370,11 @@ fn total(x: vec4<f32>) -> vec4<f32> {
     return y;
 }
 
-// Some GPUs give a number for the logarithm of what is none.
+// A sum of weights is infinite or NaN only where a score was; some GPUs make a number of it again, or an infinity of
+// a NaN.
 fn log2_of(x: f32) -> f32 {
     if (is_finite(x)) { return log2(x); }
-    return x;
+    return bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u); // a NaN
 }
 
 @compute @workgroup_size(64)

@@ -1,7 +1,9 @@
-// Attention of few queries over a cache: a workgroup of 256 threads for each query and head, all of them along its keys.
+// Attention of few queries over a cache: a workgroup of 256 threads for each query and head, all of them along its
+// keys.
 //
 // Keys are taken in blocks of 512. Four threads share the product of the query with a key; then each thread takes two
-// scores of the block to weights; then a thread holds four channels of the result and sums every `splits`-th value of the block.
+// scores of the block to weights; then a thread holds four channels of the result and sums every `splits`-th value
+// of the block.
 // The sums of the splits are added up in a tree at the end, so the order is always the same.
 //
 // Scores are kept times log2 e, for exp2. VEC 1: as in attention.wgsl.
@@ -32,7 +34,8 @@ const THREADS: u32 = 256u;
 const BLOCK: u32 = 512u;
 
 var<workgroup> query: array<vec4<f32>, 64>;
-var<workgroup> scores: array<f32, 4u * BLOCK>; // [key][quarter of its score]; then the weight in place of the first quarter
+// [key][quarter of its score]; then the weight in place of the first quarter
+var<workgroup> scores: array<f32, 4u * BLOCK>;
 var<workgroup> sums: array<vec4<f32>, THREADS>;
 var<workgroup> near: array<f32, THREADS>;
 var<workgroup> far: array<f32, 16>;
@@ -87,10 +90,11 @@ fn total(x: f32, thread: u32) -> f32 {
     return y;
 }
 
-// Some GPUs give a number for the logarithm of what is none.
+// A sum of weights is infinite or NaN only where a score was; some GPUs make a number of it again, or an infinity of
+// a NaN.
 fn log2_of(x: f32) -> f32 {
     if (is_finite(x)) { return log2(x); }
-    return x;
+    return bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u); // a NaN
 }
 
 // The keys that query i of row b sees: from, and to before.

@@ -1,4 +1,5 @@
-/* Attention on the GPU: by tiles, or, for few queries over a cache, a workgroup for each query. SPDX-License-Identifier: MIT */
+/* Attention on the GPU: by tiles, or, for few queries over a cache, a workgroup for each query; on an emulated GPU without
+ * barriers. SPDX-License-Identifier: MIT */
 #include "base/maths.h"
 #include "device/webgpu/webgpu.h"
 #include "ops/attention/attention.h"
@@ -35,22 +36,19 @@ static layer layer_of(const pt_attention_args *a, pt_pass pass)
     return l;
 }
 
-/* Adds a tensor of heads, by the name that the shader has for its elements or for its fours. */
-static void add_heads(const layer *l, pt_wg_call *c, const char *one, const char *four,
-                      const pt_tensor *t)
-{
-    int i = 0;
-    while (c->tensor[i].name) i++;
-    c->tensor[i].name = l->by_fours ? four : one;
-    c->tensor[i].tensor = t;
-}
-
 static void add(pt_wg_call *c, const char *name, const pt_tensor *t)
 {
     int i = 0;
     while (c->tensor[i].name) i++;
     c->tensor[i].name = name;
     c->tensor[i].tensor = t;
+}
+
+/* Adds a tensor of heads, by the name that the shader has for its elements or for its fours. */
+static void add_heads(const layer *l, pt_wg_call *c, const char *one, const char *four,
+                      const pt_tensor *t)
+{
+    add(c, l->by_fours ? four : one, t);
 }
 
 static void add_inputs(const layer *l, pt_wg_call *c)
@@ -183,10 +181,65 @@ static pt_status backward(pt_device *device, const layer *l, pt_error *err)
     return s;
 }
 
+/* ---- an emulated GPU ---- */
+
+/* Elements one by one, and no barriers. `rows`: a thread each. */
+static pt_wg_call simple(const layer *l, const char *entry, int64_t rows, double products)
+{
+    pt_wg_call c = {.shader = "attention_simple",
+                    .entry = entry,
+                    .tensor = {{"queries", &l->a->q}, {"keys", &l->a->k}, {"values", &l->a->v}},
+                    .constant = {{"KEYS", 0}},
+                    .groups = {pt_div_up(rows, 64)},
+                    .work = products * l->pairs * (double)l->D};
+    add(&c, "doc_start", &l->a->doc_start);
+    add(&c, "lse", &l->a->lse);
+    add_sizes(l, &c);
+    add_view(l, &c);
+    pt_wg_u32(&c, l->a->cached);
+    pt_wg_f32(&c, (double)l->scale);
+    return c;
+}
+
+static pt_status simple_forward(pt_device *device, const layer *l, pt_error *err)
+{
+    pt_wg_call c = simple(l, "forward", l->B * l->T * l->H, 3);
+    add(&c, "offset", &l->a->offset);
+    add(&c, "slot", &l->a->slot);
+    add(&c, "outs", &l->a->o);
+    return pt_wg_run(device, &c, err);
+}
+
+/* One result of the backward pass. */
+static pt_status simple_gradient(pt_device *device, const layer *l, const char *name,
+                                 const pt_tensor *result, pt_error *err)
+{
+    bool queries = result == &l->a->dq;
+    pt_wg_call c = simple(l, queries ? "backward_queries" : "backward_keys",
+                          l->B * l->T * (queries ? l->H : l->G), 3);
+    c.constant[0].value = result == &l->a->dk;
+    add(&c, "d_outs", &l->a->d_o);
+    add(&c, "delta", &l->a->delta);
+    add(&c, name, result);
+    return pt_wg_run(device, &c, err);
+}
+
+static pt_status simple_backward(pt_device *device, const layer *l, pt_error *err)
+{
+    pt_status s = differences(device, l, err);
+    if (s == PT_OK) s = simple_gradient(device, l, "d_queries", &l->a->dq, err);
+    if (s == PT_OK) s = simple_gradient(device, l, "d_keys", &l->a->dk, err);
+    if (s == PT_OK) s = simple_gradient(device, l, "d_values", &l->a->dv, err);
+    return s;
+}
+
 pt_status pt_attention_webgpu(pt_device *device, pt_pass pass, const void *args, pt_error *err)
 {
     const pt_attention_args *a = args;
     layer l = layer_of(a, pass);
+    if (pt_wg_limits_of(device)->software)
+        return pass == PT_FORWARD ? simple_forward(device, &l, err)
+                                  : simple_backward(device, &l, err);
     if (pass == PT_BACKWARD) return backward(device, &l, err);
     return a->cached && l.T <= FEW_QUERIES ? decode(device, &l, err) : forward(device, &l, err);
 }

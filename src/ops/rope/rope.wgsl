@@ -1,6 +1,7 @@
 // Rotary positions: a thread turns one pair of channels of some heads of a token, by an angle that it computes once.
 //
-// The angle is kept as a part of a whole turn, in fixed point. First freq / (2 pi), times 2^64, whole turns dropped: the
+// The angle is kept as a part of a whole turn, in fixed point. First freq / (2 pi), times 2^64, whole turns dropped:
+// the
 // 24 bits of freq's mantissa times 96 bits of 1 / (2 pi), shifted by its exponent. That times the position, an integer,
 // drops whole turns again as it overflows, and is off by less than a 2^-33rd of a turn at any position. Sine and cosine
 // of what lies within an eighth of a turn of a quarter are polynomials.

@@ -1,6 +1,6 @@
 // state[word] += sum of x^2. Workgroups walk over x side by side and leave a sum each; one workgroup adds those up.
 // Where there is one workgroup only, it does that itself. SPDX-License-Identifier: MIT
-struct P { n: u32, groups: u32, first_part: u32, word: u32 }
+struct P { n: u32, word: u32, groups: u32, first_part: u32, alone: u32 }
 @group(0) @binding(0) var<uniform> p: P;
 @group(0) @binding(1) var<storage, read_write> x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> parts: array<f32>;
@@ -23,7 +23,7 @@ fn add_squares(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_i
     }
     sum = sum_of_group(sum, lane);
     if (lane != 0u) { return; }
-    if (p.first_part == 0u && p.groups == 1u) {
+    if (p.alone == 1u) {
         add_to_state(sum);
         return;
     }

@@ -1,0 +1,115 @@
+/* A GPU that binds less than a tensor takes: ops on flat arrays and tables are cut into pieces, and it does not show.
+ * Where POSTTRAIN_WEBGPU names no library, there is nothing to test. SPDX-License-Identifier: MIT */
+#include "ops/test_checks.h"
+
+#define BINDING 16384 /* bytes: pieces of 3072 floats */
+#define N 10007       /* floats: four pieces */
+
+/* The case on such a GPU, aligned and skewed, against ref in double. */
+static void check(const op_case *c, unsigned passes, double tol, op_match match)
+{
+    if (!getenv("POSTTRAIN_WEBGPU")) return;
+    pt_error err = {0};
+    pt_webgpu_options options = {.software = true, .binding_bytes = BINDING};
+    op_device d = {.label = "webgpu in pieces", .family = -1};
+    CHECK_OK(pt_device_webgpu_new(&d.device, &options, &err), err);
+    for (d.skew = 0; d.skew < 2; d.skew++) {
+        op_result want, got;
+        op_run(c, op_ref64(), passes, &want);
+        op_run(c, &d, passes, &got);
+        op_compare(c, &d, &got, &want, tol, match);
+        op_result_free(&want);
+        op_result_free(&got);
+    }
+    pt_device_free(d.device);
+}
+
+TEST(add)
+{
+    op_case c;
+    pt_add_args *a = op_begin(&c, PT_OP_add);
+    op_in(&c, &a->a, N, 0, 0, 0);
+    op_in(&c, &a->b, N, 0, 0, 0);
+    op_out(&c, &a->y, N, 0, 0, 0);
+    check(&c, OP_FORWARD, 6e-8, OP_EACH);
+    op_end(&c);
+}
+
+TEST(scale)
+{
+    op_case c;
+    pt_scale_args *a = op_begin(&c, PT_OP_scale);
+    op_in(&c, &a->x, N, 0, 0, 0);
+    op_out(&c, &a->y, N, 0, 0, 0);
+    a->factor = 0.1;
+    check(&c, OP_FORWARD, 6e-8, OP_EACH);
+    op_end(&c);
+}
+
+TEST(sqnorm)
+{
+    op_case c;
+    pt_sqnorm_args *a = op_begin(&c, PT_OP_sqnorm);
+    op_in(&c, &a->x, N, 0, 0, 0);
+    op_acc(&c, &a->state, PT_STATE_COUNT, 0, 0, 0);
+    c.data[1][PT_STATE_SQNORM] = 2;
+    check(&c, OP_FORWARD, 1e-7, OP_EACH);
+    op_end(&c);
+}
+
+TEST(check_finite)
+{
+    for (int64_t at = 0; at < N; at += 1111) {
+        op_case c;
+        pt_check_finite_args *a = op_begin(&c, PT_OP_check_finite);
+        op_in(&c, &a->x, N, 0, 0, 0)[at] = PT_NAN;
+        op_acc(&c, &a->state, PT_STATE_COUNT, 0, 0, 0)[PT_STATE_FIRST_BAD] = PT_STATE_NO_BAD;
+        a->id = 7;
+        check(&c, OP_FORWARD, 0, OP_EACH);
+        op_end(&c);
+    }
+}
+
+/* Every piece begins at a block of its own in `decay`. */
+TEST(adamw)
+{
+    op_case c;
+    pt_adamw_args *a = op_begin(&c, PT_OP_adamw);
+    op_acc(&c, &a->w, N, 0, 0, 0);
+    op_in(&c, &a->g, N, 0, 0, 0);
+    op_acc(&c, &a->m, N, 0, 0, 0);
+    double *v = op_acc(&c, &a->v, N, 0, 0, 0);
+    for (int64_t i = 0; i < N; i++) v[i] = pt_fabs(v[i]);
+    int64_t blocks = pt_div_up(N, PT_ADAMW_BLOCK);
+    double *decay = op_add(&c, &a->decay, OP_ROLE_IN, PT_U8, (int64_t[4]){blocks, 0, 0, 0});
+    for (int64_t i = 0; i < blocks; i++) decay[i] = i % 5 != 1;
+    double *state = op_in(&c, &a->state, PT_STATE_COUNT, 0, 0, 0);
+    state[PT_STATE_LR] = 0.0625;
+    state[PT_STATE_CORRECTION1] = state[PT_STATE_CORRECTION2] = 2;
+    state[PT_STATE_FACTOR] = state[PT_STATE_OK] = 1;
+    state[PT_STATE_SKIPPED] = 0;
+    op_add(&c, &a->copy, OP_ROLE_WORK, PT_BF16, (int64_t[4]){N, 0, 0, 0});
+    a->beta1 = 0.9, a->beta2 = 0.95, a->eps = 1e-8, a->weight_decay = 0.5;
+    check(&c, OP_FORWARD, 1e-6, OP_LARGEST);
+    op_end(&c);
+}
+
+/* A table of 1001 rows of which 323 fit. */
+TEST(embedding)
+{
+    enum { B = 3, T = 40, C = 12, V = 1001 };
+    op_case c;
+    pt_embedding_args *a = op_begin(&c, PT_OP_embedding);
+    double *ids = op_ints(&c, &a->ids, B, T);
+    for (int i = 0; i < B * T; i++) ids[i] = i % 5 ? (i * 611) % V : V - 1;
+    op_in(&c, &a->token, V, C, 0, 0);
+    op_in(&c, &a->position, T, C, 0, 0);
+    op_out(&c, &a->x, B, T, C, 0);
+    op_in(&c, &a->dx, B, T, C, 0);
+    op_acc(&c, &a->dtoken, V, C, 0, 0);
+    op_acc(&c, &a->dposition, T, C, 0, 0);
+    check(&c, OP_BOTH, 1e-6, OP_LARGEST);
+    op_end(&c);
+}
+
+PT_TEST_MAIN

@@ -1,0 +1,150 @@
+/* Whole runs on a GPU through the command line, also on an emulated one: the curve, the checks and the text are the
+ * processor's. Skipped without a library that offers webgpu.h (POSTTRAIN_WEBGPU). SPDX-License-Identifier: MIT */
+#include "base/maths.h"
+#include "program.h"
+
+#define STEPS 50
+#define LOSS_TOLERANCE 2e-5 /* of a step, relative */
+#define NORM_TOLERANCE 1e-3 /* the gradient's norm, relative */
+
+static pt_error err;
+static pt_arena arena;
+
+typedef struct curve {
+    double loss[STEPS], norm[STEPS], held[STEPS + 1];
+    int steps, checks;
+} curve;
+
+static bool no_gpu(void)
+{
+    const char *library = getenv("POSTTRAIN_WEBGPU");
+    return !library || !*library;
+}
+
+static void write_corpus(void)
+{
+    FILE *f = fopen(in_folder("corpus.txt"), "wb");
+    CHECK(f != NULL);
+    for (int i = 0; i < 4000; i++) fputc("abcdefgh ijklm nopq\n"[(i * i + i / 7) % 20], f);
+    fclose(f);
+}
+
+static const char *copied(const char *path)
+{
+    static char paths[4][512];
+    static int next;
+    char *to = paths[next++ % 4];
+    snprintf(to, sizeof paths[0], "%s", path);
+    return to;
+}
+
+static double number(const pt_json *json, const char *key)
+{
+    double value = 0;
+    CHECK(pt_json_get_double(json, key, &value));
+    return value;
+}
+
+static void read_event(curve *c, const pt_json *event)
+{
+    const char *type = pt_json_get_string(event, "type");
+    if (strcmp(type, "step") == 0) {
+        CHECK(c->steps < STEPS);
+        c->loss[c->steps] = number(event, "loss");
+        c->norm[c->steps++] = number(event, "grad_norm");
+    } else if (strcmp(type, "val") == 0) {
+        c->held[c->checks++] = number(event, "val_loss");
+    }
+}
+
+/* A model of 8,448 parameters on a device: dropout, clipping that cuts, accumulation and checks on the way. */
+static curve train(const char *device, const char *run)
+{
+    static char log[1 << 18];
+    curve c = {0};
+    const char *out = copied(in_folder(run)), *corpus = copied(in_folder("corpus.txt"));
+    char steps[8];
+    snprintf(steps, sizeof steps, "%d", STEPS);
+    result *r = RUN("train", "--device", device, "--corpus", corpus, "--out", out, "--layers", "1",
+                    "--d-model", "16", "--heads", "2", "--ctx", "16", "--batch", "4", "--steps",
+                    steps, "--lr", "3e-4", "--clip", "0.5", "--dropout", "0.1", "--eval-every",
+                    "25", "--eval-batches", "2");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    char path[600];
+    snprintf(path, sizeof path, "%s/log.jsonl", out);
+    size_t n = read_whole(path, log, sizeof log);
+    for (char *line = log; line < log + n;) {
+        char *end = strchr(line, '\n');
+        const pt_json *event = NULL;
+        CHECK(end != NULL);
+        CHECK_OK(pt_json_parse(line, (size_t)(end - line), &arena, &event, &err), err);
+        read_event(&c, event);
+        line = end + 1;
+    }
+    CHECK_INT(c.steps, STEPS);
+    return c;
+}
+
+static void check_text(const char *run)
+{
+    static char want[1 << 12];
+    char model[600];
+    snprintf(model, sizeof model, "%s/model.tinygpt", copied(in_folder(run)));
+    result *r = RUN("sample", model, "--temperature", "0", "--max-tokens", "24", "--prompt", "ab");
+    CHECK_INT(r->code, 0);
+    snprintf(want, sizeof want, "%.4000s", r->out);
+    r = RUN("sample", model, "--temperature", "0", "--max-tokens", "24", "--prompt", "ab",
+            "--device", "webgpu-software");
+    CHECK_INT(r->code, 0);
+    CHECK_STR(r->out, want);
+}
+
+TEST(trains_and_writes_as_the_processor_does)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    fresh_folder();
+    write_corpus();
+    curve cpu = train("cpu", "cpu"), gpu = train("webgpu-software", "gpu");
+    double worst = 0;
+    for (int i = 0; i < STEPS; i++) {
+        double off = pt_fabs(gpu.loss[i] / cpu.loss[i] - 1);
+        if (!(off <= LOSS_TOLERANCE))
+            printf("step %d: %.9g, cpu %.9g\n", i + 1, gpu.loss[i], cpu.loss[i]);
+        CHECK(off <= LOSS_TOLERANCE);
+        CHECK_CLOSE(gpu.norm[i], cpu.norm[i], NORM_TOLERANCE * cpu.norm[i]);
+        if (off > worst) worst = off;
+    }
+    CHECK(cpu.loss[STEPS - 1] < cpu.loss[0]);
+    CHECK_INT(gpu.checks, cpu.checks);
+    CHECK(cpu.checks >= 2);
+    for (int i = 0; i < cpu.checks; i++)
+        CHECK_CLOSE(gpu.held[i], cpu.held[i], LOSS_TOLERANCE * cpu.held[i]);
+    printf("note: %d steps on a GPU, each loss within %.1e of the processor's\n", STEPS, worst);
+    check_text("gpu");
+}
+
+TEST(an_emulated_gpu_is_declined_by_default)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    fresh_folder();
+    result *r = RUN("devices");
+    CHECK_INT(r->code, 0);
+    if (!strstr(r->out, "only emulated")) return;
+    write_corpus();
+    r = RUN("train", "--device", "webgpu", "--corpus", copied(in_folder("corpus.txt")), "--preset",
+            "tiny", "--out", in_folder("run"));
+    check_refused(r, 6, "only an emulation");
+}
+
+TEST(a_library_that_is_none_is_a_sentence)
+{
+    fresh_folder();
+    write_corpus();
+    setenv("POSTTRAIN_WEBGPU", "/no/such/library.so", 1);
+    result *r = RUN("train", "--device", "webgpu", "--corpus", copied(in_folder("corpus.txt")),
+                    "--preset", "tiny", "--out", in_folder("run"));
+    check_refused(r, 6, "no library that offers webgpu.h");
+}
+
+PT_TEST_MAIN
