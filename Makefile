@@ -393,7 +393,8 @@ WASM_SHIPPED := wasm32 wasm32-threads wasm32-relaxed wasm64-relaxed
 WASM_MODULES := $(WASM_SHIPPED) wasm64-threads scalar
 WASM_FILES := $(shell grep -lE '^.include "base/(fs|fs_calls|atomic_file|append_file)\.h"' $(SRC))
 WASM_SRC := $(filter-out $(filter-out %/probe.c %/memory.c,$(wildcard src/bench/*.c)) %_test.c src/api/% src/cli/% src/factory/% src/device/fake/% src/base/fs% \
-              src/base/atomic_file.c src/base/append_file.c %/platform_posix.c $(WASM_FILES),$(SRC))
+              src/base/atomic_file.c src/base/append_file.c %/platform_posix.c \
+              %/host_native.c $(WASM_FILES),$(SRC))
 WASM_CPU := $(filter-out %_selftest_cpu.c src/device/cpu/gemm_bf16%,$(CPU))
 WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -mbulk-memory -fno-math-errno \
               -fno-trapping-math -ffp-contract=off -DPT_CPU_DEVICE_ONLY=1 $(WARN)
@@ -459,8 +460,10 @@ $(WEB_ENGINE)/dist/.ready: $(WEB_ENGINE_SRC) web/engine/tsconfig.json $(WEB_ENGI
 	@cd $(WEB_ENGINE) && node_modules/.bin/tsc -p . && touch dist/.ready
 $(WEB_ENGINE)/dist/%.wasm: $(WASM_OUT)/%.wasm | $(WEB_ENGINE)/dist/.ready
 	@cp $< $@
+$(WEB_ENGINE)/dist/shaders.wgsl: $(WGSL) tools/shaders | $(WEB_ENGINE)/dist/.ready
+	@tools/shaders $(WGSL) >$@
 WASM_TESTED := $(WASM_MODULES:%=$(WEB_ENGINE)/dist/%.wasm)
-WASM_PACKS := $(WEB_ENGINE)/dist/engine32.wasm $(WEB_ENGINE)/dist/engine64.wasm
+WASM_PACKS := $(WEB_ENGINE)/dist/engine32.wasm $(WEB_ENGINE)/dist/engine64.wasm $(WEB_ENGINE)/dist/shaders.wgsl
 $(WEB_ENGINE)/dist/engine%.wasm: web/engine/pack.mjs $(WASM_SHIPPED:%=$(WASM_OUT)/%.wasm) | $(WEB_ENGINE)/dist/.ready
 	@node $< $@ $(filter $(WASM_OUT)/wasm$*%,$^)
 web-engine: $(WEB_ENGINE)/dist/.ready $(WASM_PACKS) $(WASM_SHIPPED:%=$(WEB_ENGINE)/dist/%.wasm) ## build the engine for browsers and Node: modules and npm package

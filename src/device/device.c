@@ -97,7 +97,9 @@ pt_status pt_download_begin(pt_device *device, const pt_tensor *src, void *dst, 
 
 pt_status pt_download_poll(pt_device *device, pt_download *download, pt_error *err)
 {
-    return device->vtable->download_poll(device, download, err);
+    pt_status s = device->vtable->download_poll(device, download, err);
+    device->waits = s == PT_PENDING;
+    return s;
 }
 
 pt_status pt_fill_zero(pt_device *device, const pt_tensor *t, pt_error *err)

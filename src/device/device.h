@@ -61,6 +61,7 @@ struct pt_device {
     pt_dtype compute;   /* dtype of weights and activations: f32, or f64 on ref */
     bool bf16;          /* matrix weights and activations may also be stored in bf16 */
     int read_every; /* training steps between two reads of their losses, where waiting is dear; 0 = 1 */
+    bool waits; /* the last poll of a download found it under way: another at once finds the same */
     int64_t allocated_bytes;
     int64_t overhead_bytes; /* host memory the device itself takes: thread scratch */
     pt_launch_hook hook;

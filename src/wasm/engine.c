@@ -19,7 +19,9 @@ pt_status pt_engine_open(pt_engine *e, int threads, pt_error *err)
 {
     if (e->device) return pt_fail(err, PT_BAD_INPUT, "the engine is open already");
     pt_cpu_options options = {.threads = threads};
-    return pt_device_cpu_new(&e->device, &options, err);
+    pt_status s = pt_device_cpu_new(&e->cpu, &options, err);
+    e->device = e->cpu;
+    return s;
 }
 
 void pt_engine_unload(pt_engine *e)
@@ -30,6 +32,29 @@ void pt_engine_unload(pt_engine *e)
     pt_plan_deinit(&e->lab_plan);
     pt_trainer_free(e->trainer);
     e->trainer = NULL;
+}
+
+static void drop_gpu(pt_engine *e)
+{
+    if (e->device != e->cpu) pt_device_free(e->device);
+    e->device = e->cpu;
+}
+
+pt_status pt_engine_use_gpu(pt_engine *e, bool gpu, pt_error *err)
+{
+    if (!e->cpu) return pt_fail(err, PT_BAD_INPUT, "the engine is not open");
+    pt_engine_unload(e);
+    drop_gpu(e);
+    pt_webgpu_options options = {.software = true}; /* the host has judged that */
+    pt_device *device = e->cpu;
+    pt_status s = gpu ? pt_device_webgpu_new(&device, &options, err) : PT_OK;
+    if (s == PT_OK) e->device = device;
+    return s;
+}
+
+bool pt_engine_goes_on(const pt_engine *e, pt_status s, double until)
+{
+    return s == PT_PENDING && !e->device->waits && pt_clock_seconds() < until;
 }
 
 static void drop_file(pt_engine *e)
@@ -46,7 +71,8 @@ void pt_engine_close(pt_engine *e)
     pt_engine_unload(e);
     drop_file(e);
     pt_free(e->corpus);
-    pt_device_free(e->device);
+    drop_gpu(e);
+    pt_device_free(e->cpu);
     pt_strbuf_deinit(&e->out);
     *e = (pt_engine){0};
 }
@@ -64,9 +90,9 @@ pt_status pt_engine_about(pt_engine *e, pt_error *err)
     pt_json_writer w = pt_json_writer_begin(&e->out, 0);
     pt_json_begin_object(&w, NULL);
     pt_json_string(&w, "version", PT_VERSION);
-    pt_json_string(&w, "isa", e->device->detail);
+    pt_json_string(&w, "isa", e->cpu->detail);
     pt_json_i64(&w, "addressBits", address_bits());
-    pt_json_i64(&w, "threads", pt_pool_threads(pt_device_cpu_pool(e->device)));
+    pt_json_i64(&w, "threads", pt_pool_threads(pt_device_cpu_pool(e->cpu)));
     pt_json_end_object(&w);
     return PT_OK;
 }
@@ -109,7 +135,7 @@ pt_status pt_engine_probe(pt_engine *e, double ms, int64_t size, pt_error *err)
 {
     if (!e->device) return pt_fail(err, PT_BAD_INPUT, "the engine is not open");
     double begun = pt_clock_seconds(), rate = 0;
-    pt_status s = pt_bench_probe(e->device, size, ms / 1000, &rate, err);
+    pt_status s = pt_bench_probe(e->cpu, size, ms / 1000, &rate, err);
     if (s) return s;
     pt_json_writer w = pt_json_writer_begin(&e->out, 0);
     pt_json_begin_object(&w, NULL);
@@ -190,17 +216,23 @@ static int64_t planned_bytes(const pt_engine *e)
     return bytes;
 }
 
-static bool fits(const pt_engine *e)
+/* What of it must lie in the module's memory. */
+static int64_t own_bytes(const pt_engine *e)
 {
-    return planned_bytes(e) + OTHER_BYTES <= addressable_bytes();
+    if (e->device == e->cpu) return planned_bytes(e);
+    int64_t bytes = e->lab_plan.arena_bytes[PT_ARENA_HOST];
+    if (e->trainer) bytes += pt_trainer_plan(e->trainer)->arena_bytes[PT_ARENA_HOST];
+    return bytes;
 }
+
+static bool fits(const pt_engine *e) { return own_bytes(e) + OTHER_BYTES <= addressable_bytes(); }
 
 static pt_status check_room(const pt_engine *e, pt_error *err)
 {
     if (fits(e)) return PT_OK;
     return pt_fail(
         err, PT_NO_MEMORY, "this needs %.1f GB of memory, and a %d-bit module reaches %.1f GB: %s",
-        (double)planned_bytes(e) / 1e9, address_bits(), (double)addressable_bytes() / 1e9,
+        (double)own_bytes(e) / 1e9, address_bits(), (double)addressable_bytes() / 1e9,
         address_bits() == 32 ? "use the 64-bit module, a smaller model or a smaller batch"
                              : "use a smaller model or a smaller batch");
 }
@@ -271,7 +303,7 @@ static pt_status begin_run(pt_engine *e, const pt_run_settings *o, pt_error *err
 {
     pt_status s = plan_run(e, o, e->corpus, err);
     if (s == PT_OK) s = check_room(e, err);
-    if (s == PT_OK) s = pt_trainer_begin(e->trainer, pt_device_cpu_pool(e->device), err);
+    if (s == PT_OK) s = pt_trainer_begin(e->trainer, pt_device_cpu_pool(e->cpu), err);
     if (s == PT_OK) s = allocate_lab(e, err);
     if (s == PT_OK && o->resume) s = pt_trainer_restore(e->trainer, e->file, err);
     if (s == PT_OK && o->resume && o->halve_lr) pt_trainer_halve_lr(e->trainer);

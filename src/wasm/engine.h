@@ -32,8 +32,9 @@ typedef struct pt_lab {
 } pt_lab;
 
 typedef struct pt_engine {
-    pt_device *device;
-    pt_strbuf out; /* the result of the last call */
+    pt_device *device; /* of runs and models: the cpu, or a GPU */
+    pt_device *cpu;    /* of everything else */
+    pt_strbuf out;     /* the result of the last call */
     pt_error err;
     uint8_t *corpus, *file_bytes;
     int64_t n_corpus, n_file;
@@ -48,6 +49,13 @@ typedef struct pt_engine {
 /* ---- life ---- */
 pt_status pt_engine_open(pt_engine *e, int threads, pt_error *err);
 void pt_engine_close(pt_engine *e);
+/* From now on runs and models are on a GPU, which the host has opened (module "gpu"), or on the processor again. What was there is
+ * unloaded, files and corpus stay. A GPU that was in use is let go: so a lost one is replaced. UNSUPPORTED, in words: the
+ * processor is in use then. */
+pt_status pt_engine_use_gpu(pt_engine *e, bool gpu, pt_error *err);
+/* Of a slice that ends at `until`: whether to poll again. Not when the device waits: what it waits for comes from the host's event
+ * loop. */
+bool pt_engine_goes_on(const pt_engine *e, pt_status s, double until);
 
 /* {version, isa, addressBits, threads} */
 pt_status pt_engine_about(pt_engine *e, pt_error *err);

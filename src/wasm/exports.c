@@ -1,25 +1,28 @@
 /* What the browser calls. No logic: each export hands its arguments to the engine and keeps the result.
  *
- * A call that can fail answers 0 (done), 1 (call again) or 2 (failed: the output is {status, message}). Text and
+ * A call that can fail answers 0 (done), 1 (call again), 2 (failed: the output is {status, message}) or 3 (call again
+ * once the GPU has told the host something). Text and
  * settings go into the input buffer first, and the call is told their length; results are in the output
  * buffer until the next call. One engine per instance; one thread calls.
  * SPDX-License-Identifier: MIT */
+#include "device/webgpu/shader.h"
 #include "wasm/engine.h"
 
 #define EXPORT(type, name, ...) \
     type name(__VA_ARGS__);     \
     __attribute__((export_name(#name))) type name(__VA_ARGS__)
 
-enum { ANSWER_DONE, ANSWER_AGAIN, ANSWER_FAILED };
+enum { ANSWER_DONE, ANSWER_AGAIN, ANSWER_FAILED, ANSWER_WAIT };
 
 static pt_engine engine;
-static char *input;
+static char *input, *shaders;
 
 /* Before each call: the last one's result goes. */
 static pt_error *begin(void)
 {
     pt_strbuf_clear(&engine.out);
     engine.err = (pt_error){0};
+    if (engine.device) engine.device->waits = false;
     return &engine.err;
 }
 
@@ -28,7 +31,7 @@ static int answer(pt_status s)
     if (engine.out.failed && (s == PT_OK || s == PT_PENDING))
         s = pt_fail(&engine.err, PT_NO_MEMORY, "no memory for the result");
     if (s == PT_OK) return ANSWER_DONE;
-    if (s == PT_PENDING) return ANSWER_AGAIN;
+    if (s == PT_PENDING) return engine.device->waits ? ANSWER_WAIT : ANSWER_AGAIN;
     pt_strbuf_deinit(&engine.out); /* half a result may stand there */
     pt_json_writer w = pt_json_writer_begin(&engine.out, 0);
     pt_json_begin_object(&w, NULL);
@@ -64,7 +67,27 @@ EXPORT(void, pt_wasm_close, void)
 {
     pt_engine_close(&engine);
     pt_free(input);
+    pt_free(shaders);
+    input = shaders = NULL;
+}
+/* The input becomes the text of all shaders, before a GPU is used. */
+EXPORT(int, pt_wasm_shaders, size_t n)
+{
+    pt_free(shaders);
+    shaders = input;
     input = NULL;
+    pt_shaders_set(shaders, (int64_t)n);
+    return answer((begin(), PT_OK));
+}
+EXPORT(int, pt_wasm_use_gpu, int gpu)
+{
+    return answer(pt_engine_use_gpu(&engine, gpu != 0, begin()));
+}
+/* What was recorded goes to the device; tells what it has to say meanwhile. */
+EXPORT(int, pt_wasm_submit, void)
+{
+    pt_error *err = begin();
+    return answer(engine.device ? pt_submit(engine.device, err) : PT_OK);
 }
 EXPORT(int, pt_wasm_about, void) { return answer(pt_engine_about(&engine, begin())); }
 EXPORT(int, pt_wasm_presets, void) { return answer(pt_engine_presets(&engine, begin())); }

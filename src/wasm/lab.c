@@ -113,7 +113,7 @@ pt_status pt_engine_evaluate_poll(pt_engine *e, double ms, pt_error *err)
     if (s) return s;
     double until = deadline(ms);
     do s = pt_text_score_poll(&lab->score, err);
-    while (s == PT_PENDING && pt_clock_seconds() < until);
+    while (pt_engine_goes_on(e, s, until));
     lab->scoring = s == PT_PENDING;
     if (s != PT_OK && s != PT_PENDING) return s;
     const pt_score *total = &lab->score.total;
@@ -199,7 +199,7 @@ pt_status pt_engine_sample_poll(pt_engine *e, double ms, pt_error *err)
             lab->sampling = false;
             return s;
         }
-        if (pt_clock_seconds() >= until) break;
+        if (!pt_engine_goes_on(e, PT_PENDING, until)) break;
     }
     pt_json_end_array(&w);
     if (lab->logits.failed) return pt_fail(err, PT_NO_MEMORY, "no memory for the logits");
@@ -302,7 +302,7 @@ pt_status pt_engine_look_poll(pt_engine *e, double ms, pt_error *err)
     if (s) return s;
     double until = deadline(ms);
     do s = pt_inspection_poll(e->lab->inspection, err);
-    while (s == PT_PENDING && pt_clock_seconds() < until);
+    while (pt_engine_goes_on(e, s, until));
     return s;
 }
 

@@ -120,7 +120,7 @@ pt_status pt_engine_train_poll(pt_engine *e, double ms, pt_error *err)
     e->events = pt_json_writer_begin(&e->out, 0);
     pt_json_begin_array(&e->events, NULL);
     do s = pt_trainer_poll(e->trainer, err);
-    while (s == PT_PENDING && pt_clock_seconds() < until);
+    while (pt_engine_goes_on(e, s, until));
     if (s != PT_OK &&
         s != PT_PENDING) { /* told as the last event, behind those that came before it */
         begin_event(e, "failed", pt_trainer_step(e->trainer));

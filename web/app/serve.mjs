@@ -14,6 +14,7 @@ const types = {
     '.txt': 'text/plain; charset=utf-8',
     '.wasm': 'application/wasm',
     '.webmanifest': 'application/manifest+json',
+    '.wgsl': 'text/plain; charset=utf-8',
 };
 
 /** A server that listens on `port` of this machine, or on a free one when it is 0. `sent`: headers of every file. */

@@ -24,9 +24,14 @@ export class Driver {
         Object.assign(driver, { folder, shots });
         if (shots) mkdirSync(shots, { recursive: true });
         driver.home = await driver.serve();
-        const args = ['--headless=new', '--no-sandbox', '--disable-gpu'];
-        driver.browser = await chromium.launch({ executablePath: browser, args });
+        driver.path = browser;
+        driver.browser = await driver.launch(['--disable-gpu']);
         return driver;
+    }
+
+    /** Another browser. Not Playwright's own headless mode, which knows no WebGPU. */
+    launch(args) {
+        return chromium.launch({ executablePath: this.path, headless: false, args: ['--headless=new', '--no-sandbox', ...args] });
     }
 
     /** Another server. `headers`: what it sends with every file. */
@@ -38,10 +43,10 @@ export class Driver {
         return { url: `http://localhost:${server.address().port}/`, down };
     }
 
-    /** A profile of its own with one empty page. `site`: of `serve`; `options`: of Playwright's contexts. Scripts of the test (axe)
+    /** A profile of its own with one empty page. `site`: of `serve`; `browser`: of `launch`; `options`: of Playwright's contexts. Scripts of the test (axe)
      * come from outside the page's policy. */
-    async visit({ site = this.home, ...options } = {}) {
-        const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, bypassCSP: true, ...options });
+    async visit({ site = this.home, browser = this.browser, ...options } = {}) {
+        const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, bypassCSP: true, ...options });
         const visit = new Visit(context, site.url, this.shots);
         await visit.tab();
         this.visits.push(visit);

@@ -1,6 +1,7 @@
 /** One instance of a module: its exports (src/wasm/exports.c), its imports (src/base/platform_wasm.c, src/wasm/host.h),
  * and bytes and JSON in and out of its memory. */
 import { platform } from '#platform';
+import { gpuImports, GpuShelf } from './gpu_imports.js';
 import { EngineError } from './types.js';
 
 /** An address or size: a BigInt in a 64-bit module. */
@@ -30,6 +31,8 @@ export type PlainCall =
     | 'file'
     | 'file_open'
     | 'file_safetensors'
+    | 'use_gpu'
+    | 'submit'
     | 'train_poll'
     | 'train_stop'
     | 'train_save'
@@ -40,7 +43,7 @@ export type PlainCall =
     | 'attention'
     | 'look_poll'
     | 'lens_top';
-export type InputCall = 'plan' | 'train' | 'load' | 'evaluate' | 'sample' | 'odds' | 'look';
+export type InputCall = 'shaders' | 'plan' | 'train' | 'load' | 'evaluate' | 'sample' | 'odds' | 'look';
 
 export interface ThreadStart {
     (thread: number, stackTop: number, tls: number): boolean;
@@ -51,6 +54,15 @@ export interface Imports {
     threads: number;
     startThread: ThreadStart;
     write: (position: number, bytes: Uint8Array<ArrayBuffer>) => void;
+    /** What it may open; none, when left out. */
+    gpus?: GpuShelf;
+}
+
+/** The result; whether to call again; and whether nothing is to be gained by it before the GPU has told something. */
+export interface Answer {
+    again: boolean;
+    waits: boolean;
+    result: unknown;
 }
 
 /** A copy, because text cannot be decoded from, nor messages made of, shared memory. */
@@ -60,6 +72,7 @@ function copy(memory: WebAssembly.Memory, at: Word, n: Word): Uint8Array<ArrayBu
 
 export function importsOf(host: Imports): WebAssembly.Imports {
     return {
+        gpu: gpuImports(host.memory, host.gpus ?? new GpuShelf()),
         env: {
             memory: host.memory,
             pt_host_monotonic_ms: () => performance.timeOrigin + performance.now(),
@@ -107,8 +120,7 @@ export class Abi {
         return JSON.parse(text);
     }
 
-    /** The result, and whether to call again. */
-    private finish(name: string, ...args: Word[]): { again: boolean; result: unknown } {
+    private finish(name: string, ...args: Word[]): Answer {
         const call = (this.exports as unknown as Record<string, (...args: Word[]) => number>)[`pt_wasm_${name}`];
         if (!call) throw new Error(`the module has no pt_wasm_${name}`);
         const answer = call(...args);
@@ -117,14 +129,14 @@ export class Abi {
             const failure = result as { status: string; message: string };
             throw new EngineError(failure.status, failure.message);
         }
-        return { again: answer === 1, result };
+        return { again: answer === 1 || answer === 3, waits: answer === 3, result };
     }
 
     call(name: PlainCall, ...args: number[]): unknown {
         return this.finish(name, ...args).result;
     }
 
-    poll(name: PlainCall, ms: number): { again: boolean; result: unknown } {
+    poll(name: PlainCall, ms: number): Answer {
         return this.finish(name, ms);
     }
 

@@ -1,6 +1,7 @@
 /** The client: an engine in a worker of its own. */
 import { platform } from '#platform';
 import { Abi } from './abi.js';
+import { FileParts } from './file_parts.js';
 import { chooseModule, facts, memoryFor, type Choice } from './modules.js';
 import type { Port } from './platform.js';
 import { RUN_EVENTS, type CallName, type Calls, type Response } from './protocol.js';
@@ -34,6 +35,10 @@ export interface EngineOptions {
     needBytes?: number;
     /** A memory of this size from the start, which never grows. */
     fixedBytes?: number;
+    /** Where runs and models are: the processor ('cpu', when left out); a GPU, or no engine; or a GPU where there is one ('auto'). */
+    device?: 'cpu' | 'webgpu' | 'auto';
+    /** A GPU that is emulated on the processor will do, for tests. */
+    softwareGpu?: boolean;
 }
 
 export type Bytes = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -74,28 +79,6 @@ export interface TrainOptions {
     onChunk?: (chunk: FileChunk) => void;
     /** It begins paused: nothing is done before resume(). */
     paused?: boolean;
-}
-
-/** A file from its pieces; one that begins anew replaces what was there. */
-export class FileParts {
-    private parts: FileChunk[] = [];
-
-    add(chunk: FileChunk): void {
-        if (chunk.position === 0) this.parts = [];
-        this.parts.push(chunk);
-    }
-
-    /** Whether the file was heard from its first byte. */
-    get begun(): boolean {
-        return this.parts[0]?.position === 0;
-    }
-
-    bytes(): Uint8Array<ArrayBuffer> {
-        const size = this.parts.reduce((n, p) => Math.max(n, p.position + p.data.length), 0);
-        const whole = new Uint8Array(size);
-        for (const { position, data } of this.parts) whole.set(data, position);
-        return whole;
-    }
 }
 
 /** A run. It works on its own; `done` settles when it is over or paused. */
@@ -182,6 +165,15 @@ export class Run {
         this.working = this.watched(this.work());
     }
 
+    /** Leaves a GPU that was lost, or is not wanted any more: the run goes on from its last safe state, on the processor. */
+    async useCpu(): Promise<void> {
+        await this.pause().catch(() => undefined);
+        this.check();
+        await this.engine.call('useCpu', null);
+        this.wanted = true;
+        this.working = this.watched(this.work());
+    }
+
     /** The run as a .tinygpt file, with AdamW's moments: while it works, is paused, or is over. */
     async save(): Promise<Uint8Array<ArrayBuffer>> {
         const parts = new FileParts();
@@ -250,6 +242,11 @@ export class Engine {
     /** Bytes of the module's memory now. */
     memoryBytes(): Promise<number> {
         return this.call('memory', null);
+    }
+
+    /** What is held on the GPU: buffers and their bytes. */
+    gpuMemory(): Promise<{ buffers: number; bytes: number }> {
+        return this.call('gpuMemory', null);
     }
 
     private inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -465,7 +462,8 @@ const MOST_THREADS = 256;
 
 /** An engine in a worker of its own, with the fastest module that this host can run. */
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
-    const { threads: wanted = Math.min(MOST_THREADS, platform.cores()) } = options;
+    const { threads: wanted = Math.min(MOST_THREADS, platform.cores()), device = 'cpu', softwareGpu = false } = options;
+    if (!['cpu', 'webgpu', 'auto'].includes(device)) throw new EngineError('BAD_INPUT', `device is '${device}', it must be cpu, webgpu or auto`);
     if (options.module && !Object.hasOwn(facts, options.module)) throw new EngineError('BAD_INPUT', `there is no module '${options.module}'`);
     if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST_THREADS) throw new EngineError('BAD_INPUT', `threads is ${wanted}, it must be 1 to ${MOST_THREADS}`);
     const choice: Choice = options.module ? { module: options.module, reasons: ['it was asked for'] } : chooseModule(options);
@@ -475,6 +473,8 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
         const info = await link.call('open', {
             ...choice,
             threads,
+            device,
+            softwareGpu,
             ...(options.fixedBytes ? { fixedBytes: options.fixedBytes } : {}),
         }).result;
         return new Engine(link, info);

@@ -1,5 +1,7 @@
-export { createEngine, Engine, FileParts, listPresets, planRun, Run } from './engine.js';
+export { createEngine, Engine, listPresets, planRun, Run } from './engine.js';
 export type { Bytes, EngineOptions, TrainOptions } from './engine.js';
+export { FileParts } from './file_parts.js';
+export { gpuAbilities } from './gpu.js';
 export { chooseModule, hostAbilities, refuseThreads } from './modules.js';
 export type { Choice, ChoiceOptions, HostAbilities } from './modules.js';
 export * from './types.js';

@@ -12,6 +12,8 @@ export interface Port {
 
 export interface Platform {
     compile(name: ModuleName): Promise<WebAssembly.Module>;
+    /** The text of all shaders. */
+    shaders(): Promise<Uint8Array>;
     /** A worker (worker.ts), which hosts an instance or is a thread of one. */
     spawn(): Port;
     /** The way to who spawned this worker. */

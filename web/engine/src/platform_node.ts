@@ -16,6 +16,7 @@ function portOf(end: Worker | MessagePort): Port {
 export const platform: Platform = {
     compile: async (name: ModuleName) =>
         WebAssembly.compile(await readFile(new URL(`./${name}.wasm`, import.meta.url))),
+    shaders: () => readFile(new URL('./shaders.wgsl', import.meta.url)),
     spawn: () => portOf(new Worker(new URL('./worker.js', import.meta.url))),
     parent: () => {
         if (!parentPort) throw new Error('this file runs in a worker');

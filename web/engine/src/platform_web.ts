@@ -4,6 +4,7 @@ import type { ModuleName } from './types.js';
 /** Bundlers find files by these very words. The three that most hosts can choose from share a file: see pack.mjs. */
 const engine32 = new URL('./engine32.wasm', import.meta.url);
 const engine64 = new URL('./engine64.wasm', import.meta.url);
+const shaders = new URL('./shaders.wgsl', import.meta.url);
 const urls: Partial<Record<ModuleName, URL>> = {
     wasm32: engine32,
     'wasm32-threads': engine32,
@@ -11,12 +12,16 @@ const urls: Partial<Record<ModuleName, URL>> = {
     'wasm64-relaxed': engine64,
 };
 
+async function bytesOf(url: URL): Promise<ArrayBuffer> {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${url.href}: ${response.status} ${response.statusText}`);
+    return response.arrayBuffer();
+}
+
 async function compile(name: ModuleName): Promise<WebAssembly.Module> {
     const url = urls[name];
     if (!url) throw new Error(`the package has no module ${name} for browsers`);
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${url.href}: ${response.status} ${response.statusText}`);
-    const pack = await WebAssembly.compile(await response.arrayBuffer());
+    const pack = await WebAssembly.compile(await bytesOf(url));
     const [module] = WebAssembly.Module.customSections(pack, name);
     if (!module) throw new Error(`${url.href} has no module ${name}`);
     return WebAssembly.compile(module);
@@ -41,6 +46,7 @@ channel.port1.onmessage = () => waiting.shift()?.();
 
 export const platform: Platform = {
     compile,
+    shaders: async () => new Uint8Array(await bytesOf(shaders)),
     spawn: () => portOf(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),
     parent: () => portOf(self as DedicatedWorkerGlobalScope),
     cores: () => navigator.hardwareConcurrency || 1,

@@ -22,6 +22,8 @@ export interface OpenOptions {
     threads: number;
     reasons: string[];
     fixedBytes?: number;
+    device: 'cpu' | 'webgpu' | 'auto';
+    softwareGpu: boolean;
 }
 
 /** What can be asked: argument and result of each. */
@@ -42,6 +44,10 @@ export interface Calls {
     run: { args: null; result: { paused: boolean } };
     pause: { args: null; result: null };
     stop: { args: null; result: null };
+    /** The run leaves the GPU and goes on from its last safe state. */
+    useCpu: { args: null; result: null };
+    /** What is held on the GPU. */
+    gpuMemory: { args: null; result: { buffers: number; bytes: number } };
     save: { args: null; result: null };
     continue: { args: { steps: number }; result: null };
     load: { args: RunSettings; result: Plan };

@@ -112,7 +112,30 @@ export interface Plan {
     cacheBytes: number;
 }
 
+/** A GPU as the browser tells of it. */
+export interface GpuInfo {
+    /** What it is called. */
+    adapter: string;
+    /** It is emulated on the processor. */
+    software: boolean;
+    f16: boolean;
+    subgroups: boolean;
+    timestamps: boolean;
+    /** The largest buffer, and the most of it that a program reaches at once. */
+    bufferBytes: number;
+    bindingBytes: number;
+    /** Memory and threads of a workgroup. */
+    workgroupBytes: number;
+    invocations: number;
+}
+
 export interface EngineInfo {
+    /** Where runs and models are. */
+    device: 'cpu' | 'webgpu';
+    /** That of the device. */
+    gpu?: GpuInfo;
+    /** Why the processor, though a GPU would have done; for people. */
+    whyNoGpu?: string;
     version: string;
     module: ModuleName;
     /** "wasm-relaxed": fused multiply-adds; "wasm": the bits of plain C. */
@@ -158,7 +181,11 @@ export type RunEvent =
     | { type: 'evaluated'; step: number; loss: number }
     | { type: 'sampled'; step: number; text: string }
     | { type: 'saving'; step: number }
-    | { type: 'saved'; step: number; bytes: number; failed: boolean };
+    | { type: 'saved'; step: number; bytes: number; failed: boolean }
+    /** Programs for the GPU, before the first step. */
+    | { type: 'compiling'; done: number; total: number }
+    /** The GPU was lost, or left; the run goes on from this step, whose successors are told anew. */
+    | { type: 'restored'; step: number; device: 'cpu' | 'webgpu'; message: string };
 
 /** A piece of a checkpoint: bytes from `position` on. They come in order, but for corrections of bytes that came
  * before, which come last. What `FileSystemWritableFileStream.write` takes. */

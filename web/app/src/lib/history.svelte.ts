@@ -111,6 +111,8 @@ export class History {
             this.samples = [...this.samples.filter(({ step }) => step !== event.step), { step: event.step, text: event.text }];
         } else if (event.type === 'spiked') {
             this.spikes++;
+        } else if (event.type === 'restored') {
+            this.rewindTo(event.step);
         }
         if (this.latest && !this.last) this.refresh();
         else this.timer ??= setTimeout(() => this.refresh(), REFRESH_MS);

@@ -13,6 +13,7 @@ import {
     type RunSettings,
 } from 'posttrain-engine';
 import { Announcer } from './announcer.svelte';
+import { Backend } from './backend.svelte';
 import { count, duration } from './format';
 import type { Kept } from '../shelf/protocol';
 import type { CorpusFacts, RunRecord } from '../shelf/record';
@@ -29,6 +30,8 @@ const ROOM_BYTES = 128e6;
 
 export interface Failure {
     diverged: boolean;
+    /** The GPU went away: the run can go on without. */
+    lost: boolean;
     message: string;
     /** What could be kept of the run: its last good weights. */
     rescued: Blob | undefined;
@@ -82,6 +85,13 @@ export class Lab {
     /** It was asked for the bits of plain C: the same curve on every machine. */
     strict = $state(false);
     memoryBytes = $state(0);
+    readonly backend = new Backend();
+    /** Where the run is now. */
+    device = $state<EngineInfo['device']>('cpu');
+    /** Programs for the GPU that are being prepared, until the first step. */
+    compiling = $state.raw<{ done: number; total: number } | undefined>();
+    /** What became of the run when its GPU went away. */
+    restored = $state('');
     /** Of the key-value cache of whoever samples. */
     cacheBytes = $state(0);
     readonly announcer = new Announcer();
@@ -149,9 +159,15 @@ export class Lab {
         await old?.close();
     }
 
+    /** With what is needed, where the visitor wants it. */
+    private make(needBytes: number, strict = false): Promise<Engine> {
+        return createEngine({ needBytes, strict, ...this.backend.options(strict) });
+    }
+
     private async take(engine: Engine): Promise<void> {
         this.open = engine;
         this.info = engine.info;
+        Object.assign(this, { device: engine.info.device, compiling: undefined, restored: '' });
         this.memoryBytes = await engine.memoryBytes();
     }
 
@@ -167,7 +183,7 @@ export class Lab {
         try {
             const { bytes } = await planRun(settings);
             await this.leave();
-            await this.take(await createEngine({ needBytes: bytes, strict }));
+            await this.take(await this.make(bytes, strict));
             await this.begin(beginning);
         } catch (error) {
             this.fail(error);
@@ -210,7 +226,7 @@ export class Lab {
             if (source.size !== record.corpus.bytes) throw new Error(`The text that it learned from has changed: it had ${record.corpus.bytes} bytes and has ${source.size}.`);
             const { settings, steps, strict } = record;
             const { bytes } = await planRun({ ...settings, steps, corpusBytes: source.size });
-            engine = await createEngine({ needBytes: bytes + model.size, strict });
+            engine = await this.make(bytes + model.size, strict);
             await this.keeper.leave();
             await this.leave();
             await this.take(engine);
@@ -242,7 +258,7 @@ export class Lab {
         const beginning = { source, settings, steps: info.run.steps ?? step, strict: false, model: blob, paused: step < steps, history: new History(keepsAside(source.size, ctx), step) };
         try {
             const { bytes } = await planRun({ ...settings, corpusBytes: source.size });
-            const engine = await createEngine({ needBytes: bytes + blob.size });
+            const engine = await this.make(bytes + blob.size);
             await this.leave();
             await this.take(engine);
             this.show(beginning);
@@ -257,10 +273,35 @@ export class Lab {
 
     private hear(history: History, event: RunEvent): void {
         history.hear(event);
+        if (history === this.history) this.hearOfDevice(event);
         if (history !== this.history || event.type !== 'evaluated') return;
         const left = this.secondsLeft;
         const eta = left === undefined ? '' : `, about ${duration(left)} left`;
         this.announcer.say(`Step ${count(event.step)} of ${count(this.steps)}, checked loss ${event.loss.toFixed(2)}${eta}.`);
+    }
+
+    private hearOfDevice(event: RunEvent): void {
+        if (event.type === 'compiling') this.compiling = event.done < event.total ? event : undefined;
+        else if (event.type === 'step' && this.compiling) this.compiling = undefined;
+        else if (event.type === 'restored') {
+            Object.assign(this, { device: event.device, restored: event.message });
+            this.announcer.say(event.message);
+        }
+    }
+
+    /** On from the last safe state of a run whose GPU went away, without it. */
+    async useCpu(): Promise<void> {
+        const run = this.run;
+        if (!run || !this.failure?.lost) return;
+        this.failure = undefined;
+        this.phase = 'training';
+        try {
+            await run.useCpu();
+        } catch (error) {
+            this.fail(error);
+            return;
+        }
+        await this.follow(run);
     }
 
     private async follow(run: Run): Promise<void> {
@@ -282,7 +323,8 @@ export class Lab {
         const diverged = error instanceof EngineError && error.status === 'DIVERGED';
         const rescued = diverged && this.parting?.begun ? blobOf(this.parting) : undefined;
         this.parting = undefined;
-        this.failure = { diverged, message: sentenceOf(error), rescued };
+        const lost = error instanceof EngineError && error.status === 'LOST' && this.run !== undefined;
+        this.failure = { diverged, lost, message: sentenceOf(error), rescued };
         this.phase = 'failed';
         this.announcer.say(`Training ended early. ${this.failure.message}`);
     }
@@ -364,7 +406,7 @@ export class Lab {
         if (this.inTheWay) return;
         let engine: Engine | undefined;
         try {
-            engine = await createEngine({ needBytes: file.size * ROOM + ROOM_BYTES });
+            engine = await this.make(file.size * ROOM + ROOM_BYTES);
             const info = await engine.importModel(ofBlob(file, file.name).pieces(), file.size);
             const { cacheBytes } = await engine.load();
             await this.keeper.leave();

@@ -139,6 +139,7 @@ export class Store {
         const save = this.save;
         if (!save || save.failure) return;
         try {
+            if (position === 0) save.model.truncate(0); // it begins, perhaps anew
             put(save.model, position, data);
         } catch (error) {
             save.failure = error;

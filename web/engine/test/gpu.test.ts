@@ -1,0 +1,121 @@
+/** The engine on a GPU: what the C asks of a browser's WebGPU, in Chromium with an emulated one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EngineInfo, RunEvent } from '../dist/index.js';
+import { chromium, resultsOf } from './chromium.ts';
+
+const skip = chromium ? false : 'no Chromium here';
+/** Some 20 thousand parameters. */
+const settings = { layers: 1, dModel: 32, heads: 2, ctx: 16, batch: 4, lr: 3e-4, clip: 0.5, steps: 50, evalEvery: 25, evalBatches: 1, inspect: true };
+
+interface Outcome {
+    error?: string;
+    info: EngineInfo;
+    events: RunEvent[];
+    text: string;
+    evaluation: { loss: number };
+    values: number[];
+    attention: number[];
+    census: { buffers: number; bytes: number }[];
+    saved: number;
+    refusal: string;
+}
+
+/** A page that does the same on the processor and on the GPU, whose process ends twice meanwhile, and posts the two outcomes. */
+const script = `
+import { createEngine } from './dist/index.js';
+const corpus = new Uint8Array(await (await fetch('./corpus')).arrayBuffer());
+async function go(options) {
+    const engine = await createEngine({ threads: 1, ...options });
+    const events = [], census = [];
+    let saved, refusal = '';
+    const run = await engine.train({ corpus, settings: ${JSON.stringify(settings)}, onEvent: async (event) => {
+        const first = event.type === 'step' && !events.some(({ type, step }) => type === 'step' && step === event.step);
+        events.push(event);
+        if (first && event.step % 8 === 0 && event.step <= 24) census.push(await engine.gpuMemory());
+        if (first && event.step === 16) saved = run.saveTo(() => {});
+        if (first && event.step === 32 && options.device) await fetch('./crash-gpu');
+    } });
+    await run.done;
+    let text = '';
+    for await (const token of engine.sample({ prompt: 'Call me ', tokens: 12, temperature: 0 })) text += token.text;
+    const evaluation = await engine.evaluate('It was the whiteness of the whale that above all things appalled me.');
+    await engine.look('Call me Ishmael');
+    const { values } = await engine.lens(1);
+    const attention = await engine.attention(0);
+    if (options.device) await fetch('./crash-gpu');
+    await run.continue(60);
+    await run.done.catch(async (error) => {
+        refusal = error.status + ': ' + error.message;
+        await run.useCpu();
+        await run.done;
+    });
+    const { info } = engine;
+    const outcome = { info, events, text, evaluation, values: [...values], attention: [...attention], census, saved: await saved, refusal };
+    await engine.close();
+    return outcome;
+}
+for (const options of [{}, { device: 'webgpu', softwareGpu: true }]) {
+    const outcome = await go(options).catch((error) => ({ error: String(error?.stack ?? error) }));
+    await fetch('./result', { method: 'POST', body: JSON.stringify(outcome) });
+}
+`;
+
+/** What was told last of each step and each check. */
+function lossesOf(events: RunEvent[]): Map<string, number> {
+    return new Map(events.flatMap((event) => (event.type === 'step' || event.type === 'evaluated' ? [[`${event.type} ${event.step}`, event.loss]] : [])));
+}
+
+function near(got: Iterable<number>, want: Iterable<number>, tolerance: number): void {
+    const [a, b] = [[...got], [...want]];
+    assert.equal(a.length, b.length);
+    for (const [i, x] of a.entries()) assert.ok(Math.abs(x - b[i]!) <= tolerance * Math.max(1, Math.abs(b[i]!)), `${i}: ${x}, not ${b[i]}`);
+}
+
+test('a GPU gives the same as the processor, also when it is lost meanwhile', { skip }, async (t) => {
+    const [cpu, gpu] = (await resultsOf(t, script, 2, 170, { gpu: true })) as [Outcome, Outcome];
+    assert.equal(cpu.error, undefined);
+    assert.equal(gpu.error, undefined);
+    assert.equal(cpu.info.device, 'cpu');
+    assert.equal(gpu.info.device, 'webgpu');
+    assert.equal(gpu.info.gpu!.software, true);
+    const [losses, expected] = [lossesOf(gpu.events), lossesOf(cpu.events)];
+    assert.equal([...expected.keys()].filter((key) => key.startsWith('step')).length, 60);
+    near([...expected.keys()].map((key) => losses.get(key) ?? NaN), expected.values(), 2e-5);
+    assert.equal(gpu.text, cpu.text);
+    near([gpu.evaluation.loss], [cpu.evaluation.loss], 2e-5);
+    near(gpu.values, cpu.values, 1e-3);
+    near(gpu.attention, cpu.attention, 1e-4);
+    assert.equal(new Set(gpu.census.map((census) => JSON.stringify(census))).size, 1, JSON.stringify(gpu.census));
+    assert.ok(gpu.census[0]!.bytes > 0);
+    const restored = gpu.events.filter((event) => event.type === 'restored');
+    assert.equal(restored[0]!.step, gpu.saved);
+    assert.equal(restored[0]!.message, `The GPU restarted. Restored step ${gpu.saved}, continuing.`);
+    assert.match(gpu.refusal, /^LOST: The GPU was lost twice within a minute/);
+    assert.equal(restored.at(-1)!.device, 'cpu');
+});
+
+/** No GPU has room, as it says a moment after it was asked. */
+const prelude = `globalThis.GPUDevice && (GPUDevice.prototype.popErrorScope = async () => new GPUOutOfMemoryError('no room'));`;
+const scarce = `
+import { createEngine } from './dist/index.js';
+const result = {};
+try {
+    const auto = await createEngine({ threads: 1, device: 'auto' });
+    result.auto = auto.info;
+    await auto.close();
+    const engine = await createEngine({ threads: 1, device: 'webgpu', softwareGpu: true });
+    result.refusals = [];
+    for (const _ of [1, 2]) await engine.train({ corpus: 'x'.repeat(4000), settings: ${JSON.stringify(settings)} }).catch((error) => result.refusals.push(error.status + ': ' + error.message));
+} catch (error) { result.error = String(error?.stack ?? error); }
+await fetch('./result', { method: 'POST', body: JSON.stringify(result) });
+`;
+
+test('a GPU without room refuses a run in one sentence; an emulated one is not chosen', { skip }, async (t) => {
+    const [result] = (await resultsOf(t, scarce, 1, 60, { gpu: true, prelude })) as [{ error?: string; auto: EngineInfo; refusals: string[] }];
+    assert.equal(result.error, undefined);
+    assert.equal(result.auto.device, 'cpu');
+    assert.match(result.auto.whyNoGpu!, /software emulation/);
+    const sentence = 'NO_MEMORY: the GPU has no memory for this: choose a smaller model, batch or context (no room)';
+    assert.deepEqual(result.refusals, [sentence, sentence]);
+});
