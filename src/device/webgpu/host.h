@@ -83,10 +83,10 @@ PT_GPU_HOST("group_new")
 uint32_t pt_gpu_group_new(uint32_t gpu, uint32_t uniform, const pt_gpu_range *range, int32_t n);
 PT_GPU_HOST("group_free") void pt_gpu_group_free(uint32_t gpu, uint32_t group);
 
-/* Encoded. Offsets and bytes: multiples of 4. */
+/* Encoded. groups: workgroups along x, y and z. Offsets and bytes: multiples of 4. */
 PT_GPU_HOST("dispatch")
 void pt_gpu_dispatch(uint32_t gpu, uint32_t pipeline, uint32_t group, uint32_t uniform_offset,
-                     uint32_t x, uint32_t y, uint32_t z);
+                     const uint32_t *groups);
 PT_GPU_HOST("copy")
 void pt_gpu_copy(uint32_t gpu, uint32_t to, double to_offset, uint32_t from, double from_offset,
                  double bytes);

@@ -567,7 +567,7 @@ static WGPUCommandEncoder outside_pass(gpu *g)
 }
 
 void pt_gpu_dispatch(uint32_t number, uint32_t pipe, uint32_t group, uint32_t uniform_offset,
-                     uint32_t x, uint32_t y, uint32_t z)
+                     const uint32_t *groups)
 {
     gpu *g = gpu_of(number);
     const pipeline *p = table_get(&g->pipelines, pipe);
@@ -576,7 +576,7 @@ void pt_gpu_dispatch(uint32_t number, uint32_t pipe, uint32_t group, uint32_t un
     if (!g->pass) g->pass = wgpu.CommandEncoderBeginComputePass(encoder_of(g), NULL);
     wgpu.ComputePassEncoderSetPipeline(g->pass, p->object);
     wgpu.ComputePassEncoderSetBindGroup(g->pass, 0, bound, 1, &uniform_offset);
-    wgpu.ComputePassEncoderDispatchWorkgroups(g->pass, x, y, z);
+    wgpu.ComputePassEncoderDispatchWorkgroups(g->pass, groups[0], groups[1], groups[2]);
 }
 
 void pt_gpu_copy(uint32_t number, uint32_t to, double to_offset, uint32_t from, double from_offset,

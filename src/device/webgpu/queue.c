@@ -101,8 +101,8 @@ static void encode_dispatch(pt_wg_queue *q, const pt_wg_record *r)
     if (q->dispatches == MOST_DISPATCHES || (q->dispatches && q->work + r->work > q->budget))
         submit(q);
     memcpy(q->words + q->dispatches * PT_WG_UNIFORM_WORDS, r->word, SLOT_BYTES);
-    pt_gpu_dispatch(q->gpu, r->pipeline, r->group, (uint32_t)(q->dispatches * SLOT_BYTES), r->x,
-                    r->y, r->z);
+    pt_gpu_dispatch(q->gpu, r->pipeline, r->group, (uint32_t)(q->dispatches * SLOT_BYTES),
+                    r->groups);
     q->dispatches++;
     q->work += r->work;
 }

@@ -20,7 +20,7 @@ typedef enum pt_wg_record_kind {
 
 typedef struct pt_wg_record {
     pt_wg_record_kind kind;
-    uint32_t pipeline, group, x, y, z; /* DISPATCH */
+    uint32_t pipeline, group, groups[3]; /* DISPATCH */
     uint32_t word[PT_WG_UNIFORM_WORDS];
     double work;
     uint32_t to, from; /* buffers: written, read */

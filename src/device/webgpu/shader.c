@@ -4,7 +4,7 @@
 static const char *shaders_text;
 static int64_t shaders_bytes;
 
-void pt_shaders_set(const char *text, int64_t n)
+void pt_device_webgpu_shaders(const char *text, int64_t n)
 {
     shaders_text = text;
     shaders_bytes = n;
@@ -18,7 +18,8 @@ extern const int64_t pt_shaders_built_bytes;
 const char *pt_shaders_text(int64_t *n)
 {
 #ifndef __wasm__
-    if (!shaders_text) pt_shaders_set((const char *)pt_shaders_built, pt_shaders_built_bytes);
+    if (!shaders_text)
+        pt_device_webgpu_shaders((const char *)pt_shaders_built, pt_shaders_built_bytes);
 #endif
     *n = shaders_bytes;
     return shaders_text;

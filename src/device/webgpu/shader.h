@@ -5,9 +5,8 @@
 #include "base/strings.h"
 #include "device/webgpu/webgpu.h"
 
-/* All shaders in one text: each file behind a line "//! NAME". Native: made by the Makefile from every src/.../x.wgsl; in a
- * browser the host hands the same text over before a GPU is opened (the memory stays its giver's). */
-void pt_shaders_set(const char *text, int64_t n);
+/* All shaders in one text: each file behind a line "//! NAME". Native: made by the Makefile from every src/.../x.wgsl; in a browser
+ * pt_device_webgpu_shaders hands the same text over. */
 const char *pt_shaders_text(int64_t *n);
 
 #define PT_SHADER_MOST_NAMES 24

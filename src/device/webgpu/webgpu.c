@@ -343,9 +343,9 @@ static pt_status count_groups(const pt_wg_call *call, pt_wg_record *r, pt_error 
     if (x < 1 || x > MOST_GROUPS || y > MOST_GROUPS || z > MOST_GROUPS)
         return pt_fail(err, PT_UNSUPPORTED, "shader %s %s: %lld x %lld x %lld workgroups",
                        call->shader, call->entry, (long long)x, (long long)y, (long long)z);
-    r->x = (uint32_t)x;
-    r->y = (uint32_t)y;
-    r->z = (uint32_t)z;
+    r->groups[0] = (uint32_t)x;
+    r->groups[1] = (uint32_t)y;
+    r->groups[2] = (uint32_t)z;
     return PT_OK;
 }
 

@@ -53,7 +53,9 @@ export class GpuShelf {
 type Functions = Record<string, (...args: never[]) => unknown>;
 
 export function gpuImports(memory: WebAssembly.Memory, shelf: GpuShelf): Functions {
-    const bytesAt = (at: Word, n: number) => new Uint8Array(memory.buffer, Number(at), n);
+    /** Addresses of 32 bits come signed. */
+    const addressOf = (at: Word) => (typeof at === 'bigint' ? Number(at) : at >>> 0);
+    const bytesAt = (at: Word, n: number) => new Uint8Array(memory.buffer, addressOf(at), n);
     /** A copy, because text cannot be decoded from shared memory. */
     const textAt = (at: Word, n: number) => new TextDecoder().decode(bytesAt(at, n).slice());
     const wordAt = (at: Word) => textAt(at, bytesAt(at, 256).indexOf(0));
@@ -84,9 +86,12 @@ export function gpuImports(memory: WebAssembly.Memory, shelf: GpuShelf): Functio
         pipeline_state: (gpu: number, pipeline: number) => shelf.get(gpu).pipelineState(pipeline),
         pipeline_free: (gpu: number, pipeline: number) => shelf.get(gpu).freePipeline(pipeline),
         group_new: (gpu: number, uniform: number, range: Word, n: number) =>
-            shelf.get(gpu).newGroup(uniform, Array.from({ length: n }, (_, i) => rangeAt(Number(range) + i * RANGE_BYTES))),
+            shelf.get(gpu).newGroup(uniform, Array.from({ length: n }, (_, i) => rangeAt(addressOf(range) + i * RANGE_BYTES))),
         group_free: (gpu: number, group: number) => shelf.get(gpu).freeGroup(group),
-        dispatch: (gpu: number, pipeline: number, group: number, offset: number, x: number, y: number, z: number) => shelf.get(gpu).dispatch(pipeline, group, offset, x, y, z),
+        dispatch: (gpu: number, pipeline: number, group: number, offset: number, groups: Word) => {
+            const view = new DataView(memory.buffer, addressOf(groups), 3 * 4);
+            shelf.get(gpu).dispatch(pipeline, group, offset, view.getUint32(0, true), view.getUint32(4, true), view.getUint32(8, true));
+        },
         copy: (gpu: number, to: number, toOffset: number, from: number, fromOffset: number, bytes: number) => shelf.get(gpu).copy(to, toOffset, from, fromOffset, bytes),
         clear: (gpu: number, buffer: number, offset: number, bytes: number) => shelf.get(gpu).clear(buffer, offset, bytes),
         read_begin: (gpu: number, buffer: number, offset: number, bytes: number) => shelf.get(gpu).beginRead(buffer, offset, bytes),
