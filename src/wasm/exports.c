@@ -5,7 +5,6 @@
  * settings go into the input buffer first, and the call is told their length; results are in the output
  * buffer until the next call. One engine per instance; one thread calls.
  * SPDX-License-Identifier: MIT */
-#include "device/webgpu/shader.h"
 #include "wasm/engine.h"
 
 #define EXPORT(type, name, ...) \
@@ -76,7 +75,7 @@ EXPORT(int, pt_wasm_shaders, size_t n)
     pt_free(shaders);
     shaders = input;
     input = NULL;
-    pt_shaders_set(shaders, (int64_t)n);
+    pt_device_webgpu_shaders(shaders, (int64_t)n);
     return answer((begin(), PT_OK));
 }
 EXPORT(int, pt_wasm_use_gpu, int gpu)
