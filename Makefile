@@ -186,7 +186,7 @@ run-test: all test-programs # a make of its own: setup may have brought clang
 	@$(if $(HAVE_CLANG),$(MAKE) --no-print-directory wasm-check web-engine $(WASM_TESTED) $(WEB_TESTED))
 	@MAKE='$(MAKE)' BUILD=$(BUILD) POSTTRAIN=$(BUILD)/posttrain CORPUS=$(CORPUS) \
 	    WEB_ENGINE=$(WEB_ENGINE) WEB=$(if $(WEB_TESTED),$(WEB)) TEST_TIMEOUT=$${TEST_TIMEOUT:-900} \
-	    tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
+	    POSTTRAIN_TEST_GPU=quick tools/with-webgpu tools/run-tests $(TEST_BIN) tools/selftest tests/install-test \
 	    $(if $(HAVE_CLANG),tools/wasm-test tools/web-test)
 
 .PHONY: fault
@@ -194,6 +194,14 @@ fault: ## break a run at every call and kill it 50 times, for minutes
 	@$(MAKE) --no-print-directory all test-programs
 	@FAULT=long TEST_TIMEOUT=1800 tools/run-tests $(addprefix $(BUILD)/tests/,$(filter $(notdir \
 	    $(patsubst %.c,%,$(wildcard tests/fault/*_test.c))),$(notdir $(TESTS:.c=))))
+
+.PHONY: test-webgpu soak-webgpu
+test-webgpu: all test-programs ## every op's every case on the GPU, or an emulated one (an hour there)
+	@POSTTRAIN_TEST_GPU=all TEST_TIMEOUT=3600 tools/with-webgpu tools/run-tests \
+	    $(addprefix $(BUILD)/tests/,$(basename $(notdir $(filter src/ops/%_test.c,$(TESTS)))) webgpu_test)
+SOAK_SECONDS ?= 1800
+soak-webgpu: $(BUILD)/tests/webgpu_soak_test ## train on the GPU for SOAK_SECONDS (half an hour): what it holds stays the same
+	@SOAK_SECONDS=$(SOAK_SECONDS) tools/with-webgpu $<
 
 .PHONY: soak-data
 soak-data: all ## train on 3 GB of shards: memory bounded, shard size without effect (minutes, 6 GB of disk)

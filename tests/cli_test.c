@@ -344,7 +344,8 @@ TEST(bad_words)
     check_refused(TRAIN("--seed", "-1"), 2, "from 0");
     check_refused(TRAIN("--preset", "smal"), 2, "did you mean small");
     check_refused(TRAIN("--device", "gpu", "--out", kept("r")), 2, "did you mean cpu");
-    check_refused(TRAIN("--device", "toaster", "--out", kept("r")), 2, "cpu or ref");
+    check_refused(TRAIN("--device", "toaster", "--out", kept("r")), 2,
+                  "cpu, webgpu, webgpu-software or ref");
     check_refused(TRAIN("--beta1", "1", "--out", kept("r")), 2, "0 to 0.9999999");
     check_refused(TRAIN("--eval-every", "9223372036854775807", "--out", kept("r")), 2,
                   "whole number");

@@ -144,7 +144,7 @@ TEST(a_library_that_is_none_is_a_sentence)
     setenv("POSTTRAIN_WEBGPU", "/no/such/library.so", 1);
     result *r = RUN("train", "--device", "webgpu", "--corpus", copied(in_folder("corpus.txt")),
                     "--preset", "tiny", "--out", in_folder("run"));
-    check_refused(r, 6, "no library that offers webgpu.h");
+    check_refused(r, 6, "no library with webgpu.h");
 }
 
 PT_TEST_MAIN

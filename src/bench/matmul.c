@@ -14,6 +14,24 @@ static pt_status call(void *ctx, pt_error *err)
     return pt_device_webgpu_product(m->device, m->kernel, &m->a, &m->b, &m->c, err);
 }
 
+static pt_status call_fma(void *ctx, pt_error *err)
+{
+    const matmul_case *m = ctx;
+    double flop;
+    return pt_device_webgpu_fma(m->device, &m->c, &flop, err);
+}
+
+/* What the GPU can do at most. */
+static pt_status measure_fma(pt_bench *b, matmul_case *m, pt_error *err)
+{
+    if (!pt_bench_wants(b, "multiply-adds", "on registers")) return PT_OK;
+    pt_bench_row *row = pt_bench_row_new(b, "multiply-adds", "on registers", err);
+    if (!row) return PT_NO_MEMORY;
+    pt_bench_work work = {.device = b->device, .ctx = m, .call = call_fma};
+    pt_status s = pt_device_webgpu_fma(m->device, &m->c, &row->flop, err);
+    return s == PT_OK ? pt_bench_measure(b, row, &work, err) : s;
+}
+
 static pt_status measure_kernel(pt_bench *b, matmul_case *m, const char *name, int64_t n,
                                 pt_error *err)
 {
@@ -22,7 +40,7 @@ static pt_status measure_kernel(pt_bench *b, matmul_case *m, const char *name, i
     if (!pt_bench_wants(b, name, shape)) return PT_OK;
     pt_bench_row *row = pt_bench_row_new(b, name, shape, err);
     if (!row) return PT_NO_MEMORY;
-    row->flop = m->kernel == -2 ? 2.0 * 4096 * 256 * 32 * 512 : 2.0 * (double)n * (double)n * (double)n;
+    row->flop = 2.0 * (double)n * (double)n * (double)n;
     row->bytes = 3.0 * 4.0 * (double)n * (double)n;
     pt_bench_work work = {.device = b->device, .ctx = m, .call = call};
     return pt_bench_measure(b, row, &work, err);
@@ -45,8 +63,7 @@ pt_status pt_bench_matmul(pt_bench *b, pt_error *err)
         m.c = pt_bench_floats(&memory, 1, dim);
         s = memory.status;
         const char *name;
-        m.kernel = -2;
-        if (s == PT_OK && i == 0) s = measure_kernel(b, &m, "registers", sizes[i], err);
+        if (s == PT_OK && i == 0) s = measure_fma(b, &m, err);
         for (m.kernel = 0; s == PT_OK && (name = pt_device_webgpu_kernel(m.kernel)); m.kernel++)
             s = measure_kernel(b, &m, name, sizes[i], err);
         pt_bench_release(&memory);

@@ -9,7 +9,7 @@
 #define BLOCK_SECONDS 0.01
 #define REMOTE_BLOCK_SECONDS 0.1
 #define REMOTE_WARM_SECONDS 0.2 /* until its clocks have risen */
-#define BESIDE_BLOCKS 48 /* per thread: about a millisecond */
+#define BESIDE_BLOCKS 48        /* per thread: about a millisecond */
 #define LEAST_BLOCKS 3
 #define LEAST_REMOTE_BLOCKS 5
 
@@ -124,7 +124,8 @@ pt_status pt_bench_finish(pt_device *device, pt_error *err)
 static pt_status warm_up_remote(pt_bench_work *w, pt_error *err)
 {
     double took = 0, spent = 0;
-    for (w->calls = 1; took < REMOTE_BLOCK_SECONDS / 4 || spent < REMOTE_WARM_SECONDS; spent += took) {
+    for (w->calls = 1; took < REMOTE_BLOCK_SECONDS / 4 || spent < REMOTE_WARM_SECONDS;
+         spent += took) {
         if (took < REMOTE_BLOCK_SECONDS / 4 && took > 0) w->calls *= 2;
         double before = pt_clock_seconds();
         pt_status s = PT_OK;

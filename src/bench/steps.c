@@ -29,7 +29,8 @@ pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const p
 {
     *steps = (pt_bench_steps){.config = preset->config, .B = preset->batch, .dtype = dtype};
     pt_model_config_complete(&steps->config);
-    steps->T = steps->config.ctx >= 1024 && pt_device_pool(device) ? SHORT_WINDOW : steps->config.ctx;
+    steps->T =
+        steps->config.ctx >= 1024 && pt_device_pool(device) ? SHORT_WINDOW : steps->config.ctx;
     steps->corpus = pt_alloc(CORPUS_BYTES);
     if (!steps->corpus) return pt_fail(err, PT_NO_MEMORY, "no memory for a text");
     fill_corpus(steps->corpus);

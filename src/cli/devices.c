@@ -62,11 +62,10 @@ static void write_text(pt_strbuf *text, const gpu_here *gpu)
     for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++)
         pt_strbuf_printf(text, " %s", best = *isa);
     pt_strbuf_printf(text, " (%s is used)\n", best);
-    if (!*gpu->why) pt_strbuf_printf(text, "webgpu %s\n", gpu->adapter);
-    else if (*gpu->adapter)
-        pt_strbuf_printf(text, "webgpu only emulated, much slower than cpu (webgpu-software): %s\n",
-                         gpu->adapter);
-    else pt_strbuf_printf(text, "webgpu %s\n", gpu->why);
+    pt_strbuf_puts(text, "webgpu ");
+    if (*gpu->adapter && *gpu->why)
+        pt_strbuf_puts(text, "emulated, much slower than cpu: --device webgpu-software\n       ");
+    pt_strbuf_printf(text, "%s\n", *gpu->adapter ? gpu->adapter : gpu->why);
     pt_strbuf_puts(text, "ref    plain C, the definition of every op; for checking, slow\n");
 }
 

@@ -144,10 +144,12 @@ void pt_device_webgpu_census(const pt_device *device, int64_t *buffers, int64_t 
 void pt_device_webgpu_shaders(const char *text, int64_t n);
 
 /* Its kernels for products of matrices, to compare them (bench/): the name of one, NULL behind the last; and
- * C (M,N) = A (M,K) B (K,N) with it, or with the one that is chosen for the shape: -1. */
+ * C (M,N) = A (M,K) B (K,N) with it. */
 const char *pt_device_webgpu_kernel(int kernel);
 pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tensor *a,
                                    const pt_tensor *b, const pt_tensor *c, pt_error *err);
+/* Multiply-adds on registers, the most that it can do; c (M,N) is overwritten. *flop: how many operations that was. */
+pt_status pt_device_webgpu_fma(pt_device *device, const pt_tensor *c, double *flop, pt_error *err);
 
 /* A device as a user names it. */
 typedef struct pt_device_choice {

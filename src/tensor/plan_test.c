@@ -8,7 +8,7 @@ static int64_t add(pt_plan *plan, pt_arena_id arena, const char *name, pt_dtype 
     return pt_plan_add(plan, arena, name, dtype, (int64_t[4]){d0, d1, 0, 0});
 }
 
-TEST(tensors_stand_side_by_side_on_64_bytes)
+TEST(tensors_stand_side_by_side_on_256_bytes)
 {
     static const int64_t sizes[] = {1, 16, 17, 5, 64, 63, 1};
     pt_plan plan;
@@ -17,8 +17,8 @@ TEST(tensors_stand_side_by_side_on_64_bytes)
     for (int i = 0; i < 7; i++) {
         int64_t id = add(&plan, PT_ARENA_STEP, "x", PT_F32, sizes[i], 0);
         pt_tensor t = pt_plan_tensor(&plan, id);
-        CHECK_INT(t.offset % 64, 0);
-        CHECK_INT(t.offset, (end + 63) / 64 * 64); /* after the one before, without a gap */
+        CHECK_INT(t.offset % 256, 0);
+        CHECK_INT(t.offset, (end + 255) / 256 * 256); /* after the one before, without a gap */
         CHECK_INT(t.rank, 1);
         CHECK_INT(t.dim[0], sizes[i]);
         CHECK_INT(plan.entries[id].bytes, 4 * sizes[i]);
@@ -40,11 +40,11 @@ TEST(arenas_are_counted_apart_and_in_total)
     CHECK_INT(pt_plan_tensor(&plan, w).offset, 0);
     CHECK_INT(pt_plan_tensor(&plan, g).offset, 0);
     CHECK_INT(pt_plan_tensor(&plan, q).offset, 1280);
-    CHECK_INT(plan.arena_bytes[PT_ARENA_MODEL], 1280 + 128);
-    CHECK_INT(plan.arena_bytes[PT_ARENA_RUN], 64);
-    CHECK_INT(plan.arena_bytes[PT_ARENA_HOST], 128);
+    CHECK_INT(plan.arena_bytes[PT_ARENA_MODEL], 1280 + 256);
+    CHECK_INT(plan.arena_bytes[PT_ARENA_RUN], 256);
+    CHECK_INT(plan.arena_bytes[PT_ARENA_HOST], 256);
     CHECK_INT(plan.arena_bytes[PT_ARENA_STEP], 0);
-    CHECK_INT(pt_plan_total_bytes(&plan), 1280 + 128 + 64 + 128);
+    CHECK_INT(pt_plan_total_bytes(&plan), 1280 + 256 + 256 + 256);
     CHECK(!pt_present(&plan.entries[w].tensor));
     pt_plan_deinit(&plan);
     CHECK_INT(pt_plan_total_bytes(&plan), 0);
@@ -80,7 +80,7 @@ TEST(impossible_sizes_are_kept_as_a_failure)
         CHECK_INT(plan.failure, PT_BAD_INPUT);
         CHECK_INT(add(&plan, PT_ARENA_RUN, "after", PT_F32, 16, 0), PT_PLAN_NONE);
         CHECK_INT(plan.failure, PT_BAD_INPUT);
-        CHECK_INT(plan.arena_bytes[PT_ARENA_RUN], 128);
+        CHECK_INT(plan.arena_bytes[PT_ARENA_RUN], 512);
         pt_plan_deinit(&plan);
     }
     pt_plan plan;

@@ -325,9 +325,7 @@ uint32_t pt_gpu_open(int32_t software, char *why, int32_t cap)
     uint32_t number = 0;
     while (number < MOST_GPUS && gpus[number]) number++;
     const char *trouble = NULL;
-    if (!load())
-        trouble = "no library that offers webgpu.h: make webgpu fetches one, or name it in "
-                  "POSTTRAIN_WEBGPU";
+    if (!load()) trouble = "no library with webgpu.h: make webgpu, or set POSTTRAIN_WEBGPU";
     else if (number == MOST_GPUS) trouble = "too many are open";
     gpu *g = trouble ? NULL : pt_alloc(sizeof *g);
     if (!trouble && !g) trouble = "no memory";

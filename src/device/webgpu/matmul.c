@@ -123,6 +123,15 @@ static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_t
     add_constant(call, "TN", t->tn ? t->tn : 4);
 }
 
+/* For the kernels that have no tiles. */
+static void add_plain_constants(pt_wg_call *call, int64_t flags)
+{
+    static const char *const names[] = {"BM", "BN", "BK", "TM", "TN"};
+    static const int values[] = {64, 64, 16, 4, 4};
+    add_constant(call, "FLAGS", flags);
+    for (int i = 0; i < 5; i++) add_constant(call, names[i], values[i]);
+}
+
 static pt_status gather(pt_device *device, const pt_wg_product *p, const pt_tensor *part,
                         int64_t slices, pt_error *err)
 {
@@ -130,12 +139,7 @@ static pt_status gather(pt_device *device, const pt_wg_product *p, const pt_tens
     add_tensor(&call, "c", p->c.tensor);
     add_tensor(&call, "part", part);
     if (p->bias) add_tensor(&call, "bias", p->bias);
-    add_constant(&call, "FLAGS", p->mask_m << 5);
-    add_constant(&call, "BM", 64);
-    add_constant(&call, "BN", 64);
-    add_constant(&call, "BK", 16);
-    add_constant(&call, "TM", 4);
-    add_constant(&call, "TN", 4);
+    add_plain_constants(&call, p->mask_m << 5);
     add_words(&call, p, slices, 0);
     call.groups[0] = pt_div_up(p->m * p->n, 64);
     call.work = (double)p->m * (double)p->n * (double)slices;
@@ -192,41 +196,12 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
     }
     add_tensor(&call, "a", a->tensor);
     if (slices == 1) add_tensor(&call, "c", sums);
-    add_constant(&call, "FLAGS", 0);
-    add_constant(&call, "BM", 64);
-    add_constant(&call, "BN", 64);
-    add_constant(&call, "BK", 16);
-    add_constant(&call, "TM", 4);
-    add_constant(&call, "TN", 4);
+    add_plain_constants(&call, 0);
     add_words(&call, &p, slices, slice);
     call.work = (double)m * (double)n;
     pt_status s = pt_wg_run(device, &call, err);
     p.m = 1;
     return s == PT_OK && slices > 1 ? gather(device, &p, &part, slices, err) : s;
-}
-
-#define PEAK_GROUPS 4096
-#define PEAK_STEPS 512
-
-static pt_status peak(pt_device *device, const pt_tensor *c, pt_error *err)
-{
-    pt_wg_product p = {.a = {.tensor = c},
-                       .b = {.tensor = c},
-                       .c = {.tensor = c},
-                       .m = c->dim[0],
-                       .n = c->dim[1],
-                       .k = PEAK_STEPS};
-    pt_wg_call call = {.shader = "matmul", .entry = "peak", .groups = {PEAK_GROUPS, 1, 1}};
-    add_tensor(&call, "c", c);
-    add_constant(&call, "FLAGS", 0);
-    add_constant(&call, "BM", 64);
-    add_constant(&call, "BN", 64);
-    add_constant(&call, "BK", 16);
-    add_constant(&call, "TM", 4);
-    add_constant(&call, "TN", 4);
-    add_words(&call, &p, 1, 0);
-    call.work = PEAK_GROUPS * 256.0 * 32 * PEAK_STEPS;
-    return pt_wg_run(device, &call, err);
 }
 
 const char *pt_device_webgpu_kernel(int kernel)
@@ -243,7 +218,20 @@ pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tenso
                        .m = c->dim[0],
                        .n = c->dim[1],
                        .k = a->dim[1]};
-    if (kernel < -1) return peak(device, c, err);
-    if (kernel < 0) return pt_wg_matmul(device, &p, err);
     return pt_wg_matmul_with(device, &p, &pt_wg_tiles[kernel], 0, err);
+}
+
+#define PEAK_GROUPS 4096 /* of 256 threads */
+#define PEAK_STEPS 512   /* of 32 multiply-adds */
+
+pt_status pt_device_webgpu_fma(pt_device *device, const pt_tensor *c, double *flop, pt_error *err)
+{
+    pt_wg_product p = {.c = {.tensor = c}, .m = c->dim[0], .n = c->dim[1], .k = PEAK_STEPS};
+    pt_wg_call call = {.shader = "matmul", .entry = "peak", .groups = {PEAK_GROUPS, 1, 1}};
+    add_tensor(&call, "c", c);
+    add_plain_constants(&call, 0);
+    add_words(&call, &p, 1, 0);
+    call.work = PEAK_GROUPS * 256.0 * 32 * PEAK_STEPS;
+    *flop = 2 * call.work;
+    return pt_wg_run(device, &call, err);
 }

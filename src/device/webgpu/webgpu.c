@@ -2,8 +2,8 @@
 #include "device/webgpu/webgpu.h"
 
 #include "base/format.h"
+#include "device/webgpu/bindings.h"
 #include "device/webgpu/queue.h"
-#include "device/webgpu/shader.h"
 
 #define MOST_SHADERS 32
 #define FIRST_PIPELINES 64
@@ -11,7 +11,6 @@
 #define READ_EVERY 8
 #define MOST_RETIRED 48
 #define LEAST_SCRATCH (1 << 20)
-#define BUFFER_UNIT 256 /* sizes are rounded up to it */
 
 /* What tells one pipeline from another. */
 typedef struct pipeline_key {
@@ -26,13 +25,8 @@ typedef struct pipeline {
     uint32_t pipeline;
 } pipeline;
 
-typedef struct group_key {
-    pt_gpu_range range[PT_WG_MOST_TENSORS];
-    int32_t n, padding;
-} group_key;
-
 typedef struct group {
-    group_key key;
+    pt_wg_ranges key;
     uint64_t hash;
     uint32_t group; /* 0: free */
 } group;
@@ -65,7 +59,7 @@ const pt_wg_limits *pt_wg_limits_of(const pt_device *device)
 int64_t pt_wg_rows_that_fit(const pt_device *device, const pt_tensor *t)
 {
     int64_t row = pt_tensor_bytes(t) / pt_max_i64(t->dim[0], 1);
-    int64_t room = pt_wg_limits_of(device)->binding_bytes - BUFFER_UNIT;
+    int64_t room = pt_wg_limits_of(device)->binding_bytes - PT_WG_BUFFER_UNIT;
     return pt_max_i64(room / pt_max_i64(row, 1), 1);
 }
 
@@ -89,7 +83,7 @@ static pt_status failure(gpu_device *d, pt_error *err)
 static pt_status gpu_buffer_new(pt_device *device, int64_t bytes, pt_buffer *out, pt_error *err)
 {
     gpu_device *d = of(device);
-    int64_t whole = pt_round_up(pt_max_i64(bytes, 1), BUFFER_UNIT);
+    int64_t whole = pt_round_up(pt_max_i64(bytes, 1), PT_WG_BUFFER_UNIT);
     if (whole > d->buffer_bytes)
         return pt_fail(err, PT_NO_MEMORY,
                        "needs a buffer of %.2f GB, this GPU allows %.2f GB: choose a smaller "
@@ -215,91 +209,6 @@ pt_status pt_wg_scratch(pt_device *device, int64_t bytes, pt_tensor *out, pt_err
     return PT_OK;
 }
 
-/* ---- how a call reaches its tensors ---- */
-
-typedef struct binding {
-    pt_gpu_range range;
-    int leader; /* index of the declaration */
-} binding;
-
-/* Joins the tensor's bytes with those of a binding that it overlaps; false when there is none. */
-static bool join(binding *b, int n, const pt_gpu_range *range, int *joined)
-{
-    for (int i = 0; i < n; i++) {
-        pt_gpu_range *r = &b[i].range;
-        if (r->buffer != range->buffer || range->offset >= r->offset + r->bytes ||
-            r->offset >= range->offset + range->bytes)
-            continue;
-        int64_t begin = pt_min_i64(r->offset, range->offset);
-        int64_t end = pt_max_i64(r->offset + r->bytes, range->offset + range->bytes);
-        r->offset = begin;
-        r->bytes = end - begin;
-        *joined = i;
-        return true;
-    }
-    return false;
-}
-
-static pt_gpu_range range_of(const gpu_device *d, const pt_tensor *t)
-{
-    int64_t begin = t->offset / d->alignment * d->alignment;
-    int64_t end = pt_round_up(t->offset + pt_max_i64(pt_tensor_bytes(t), 4), 16);
-    end = pt_min_i64(end, pt_round_up(pt_max_i64(t->buffer->bytes, 1), BUFFER_UNIT));
-    return (pt_gpu_range){
-        .buffer = (uint32_t)t->buffer->handle, .offset = begin, .bytes = end - begin};
-}
-
-/* The use of every declared tensor and the ranges to bind; the offsets go to at[]. */
-static pt_status place(gpu_device *d, const pt_shader *shader, const pt_wg_call *call,
-                       pt_shader_use *use, group_key *key, uint32_t *at, pt_error *err)
-{
-    binding b[PT_WG_MOST_TENSORS];
-    int index[PT_WG_MOST_TENSORS], slot[PT_WG_MOST_TENSORS], n = 0;
-    for (int i = 0; i < shader->n_tensors; i++) use[i] = (pt_shader_use){-1, 0, -1};
-    for (int i = 0; i < PT_WG_MOST_TENSORS && call->tensor[i].name; i++) {
-        index[i] = pt_shader_tensor(shader, call->tensor[i].name);
-        if (index[i] < 0)
-            return pt_fail(err, PT_INTERNAL, "shader %s has no tensor %s", call->shader,
-                           call->tensor[i].name);
-        const pt_tensor *t = call->tensor[i].tensor;
-        if (!t || !pt_present(t)) continue;
-        pt_gpu_range range = range_of(d, t);
-        if (!join(b, n, &range, &slot[i])) {
-            slot[i] = n;
-            b[n++] = (binding){range, index[i]};
-        }
-        if (strcmp(shader->element[b[slot[i]].leader], shader->element[index[i]]) != 0)
-            return pt_fail(err, PT_INTERNAL, "shader %s: %s and %s share memory as other types",
-                           call->shader, shader->tensor[index[i]],
-                           shader->tensor[b[slot[i]].leader]);
-    }
-    memset(key, 0, sizeof *key);
-    key->n = n;
-    for (int i = 0; i < n; i++) {
-        key->range[i] = b[i].range;
-        if (b[i].range.bytes > d->limits.binding_bytes)
-            return pt_fail(err, PT_UNSUPPORTED,
-                           "shader %s: %s takes %.2f GB, this GPU binds %.2f GB at once: choose a "
-                           "smaller model, batch or context",
-                           call->shader, shader->tensor[b[i].leader],
-                           (double)b[i].range.bytes / 1e9, (double)d->limits.binding_bytes / 1e9);
-    }
-    for (int i = 0; i < PT_WG_MOST_TENSORS && call->tensor[i].name; i++) {
-        const pt_tensor *t = call->tensor[i].tensor;
-        if (!t || !pt_present(t)) continue;
-        int64_t rest = t->offset - b[slot[i]].range.offset;
-        int bytes = shader->element_bytes[index[i]];
-        if (rest % bytes)
-            return pt_fail(err, PT_INTERNAL, "shader %s: %s begins within an element", call->shader,
-                           shader->tensor[index[i]]);
-        use[index[i]].leader = b[slot[i]].leader;
-        use[b[slot[i]].leader].binding = slot[i] + 1;
-        if (rest) use[index[i]].at = i;
-        at[i] = (uint32_t)(rest / bytes);
-    }
-    return PT_OK;
-}
-
 /* ---- pipelines and groups ---- */
 
 static pt_status shader_of(gpu_device *d, const char *name, const pt_shader **out, pt_error *err)
@@ -352,7 +261,7 @@ static pt_status pipeline_of(gpu_device *d, const pipeline_key *key, const pt_wg
     return make_pipeline(d, key, call, bindings, out, err);
 }
 
-static uint64_t hash_of(const group_key *key)
+static uint64_t hash_of(const pt_wg_ranges *key)
 {
     const uint64_t *word = (const uint64_t *)(const void *)key;
     uint64_t h = 1469598103934665603u;
@@ -363,7 +272,7 @@ static uint64_t hash_of(const group_key *key)
     return h;
 }
 
-static group *group_slot(gpu_device *d, const group_key *key, uint64_t hash)
+static group *group_slot(gpu_device *d, const pt_wg_ranges *key, uint64_t hash)
 {
     int64_t mask = d->group_capacity - 1;
     for (int64_t i = (int64_t)hash & mask;; i = (i + 1) & mask) {
@@ -402,7 +311,7 @@ static void forget_groups(gpu_device *d, uint32_t buffer)
     (void)rehash(d, d->group_capacity, buffer);
 }
 
-static pt_status group_of(gpu_device *d, const group_key *key, uint32_t *out, pt_error *err)
+static pt_status group_of(gpu_device *d, const pt_wg_ranges *key, uint32_t *out, pt_error *err)
 {
     if (2 * d->n_groups >= d->group_capacity && !rehash(d, 2 * d->group_capacity, 0))
         return pt_fail(err, PT_NO_MEMORY, "no memory to bind buffers");
@@ -444,18 +353,20 @@ pt_status pt_wg_run(pt_device *device, const pt_wg_call *call, pt_error *err)
 {
     gpu_device *d = of(device);
     pipeline_key key;
-    group_key ranges;
+    pt_wg_bindings bindings;
     pt_wg_record made = {.kind = PT_WG_DISPATCH, .work = call->work};
     memset(&key, 0, sizeof key);
     pt_status s = shader_of(d, call->shader, &key.shader, err);
+    if (s == PT_OK) s = pt_wg_bind(&d->limits, d->alignment, key.shader, call, &bindings, err);
     if (s) return s;
     key.entry = call->entry;
     for (int i = 0; i < PT_WG_MOST_CONSTANTS; i++) key.constant[i] = call->constant[i].value;
-    s = place(d, key.shader, call, key.use, &ranges, made.word, err);
-    if (s == PT_OK) s = pipeline_of(d, &key, call, ranges.n, &made.pipeline, err);
-    if (s == PT_OK) s = group_of(d, &ranges, &made.group, err);
+    memcpy(key.use, bindings.use, sizeof key.use);
+    s = pipeline_of(d, &key, call, bindings.ranges.n, &made.pipeline, err);
+    if (s == PT_OK) s = group_of(d, &bindings.ranges, &made.group, err);
     if (s == PT_OK) s = count_groups(call, &made, err);
     if (s) return s;
+    memcpy(made.word, bindings.offset, sizeof bindings.offset);
     memcpy(made.word + PT_SHADER_OFFSET_WORDS, call->word, (size_t)call->n_words * 4);
     pt_wg_record *r = record(d, PT_WG_DISPATCH, err);
     if (!r) return PT_NO_MEMORY;
@@ -550,7 +461,7 @@ static pt_status open_device(gpu_device *d, const pt_webgpu_options *options, pt
 {
     char why[200] = "";
     d->gpu = pt_gpu_open(options->software, why, sizeof why);
-    if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "there is no GPU through WebGPU: %s", why);
+    if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "no GPU: %s", why);
     read_limits(d);
     if (options->tuned) d->limits.software = false;
     if (options->binding_bytes)
