@@ -141,6 +141,10 @@ pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options
 /* What it holds of the host's buffers, its own included: for tests of leaks. */
 void pt_device_webgpu_census(const pt_device *device, int64_t *buffers, int64_t *bytes);
 
+/* The text of all shaders (device/webgpu/shader.h), before a GPU is used, where the program holds none: WebAssembly. The
+ * memory stays its giver's. */
+void pt_device_webgpu_shaders(const char *text, int64_t n);
+
 /* Its kernels for products of matrices, to compare them (bench/): the name of one, NULL behind the last; and
  * C (M,N) = A (M,K) B (K,N) with it. */
 const char *pt_device_webgpu_kernel(int kernel);

@@ -456,9 +456,11 @@ TEST(fake_answers_late_and_holds_garbage_until_then)
     CHECK_OK(pt_submit(device, &err), err);
     for (int i = 0; i < POLLS; i++) {
         CHECK_INT(pt_download_poll(device, &first, &err), PT_PENDING);
+        CHECK(device->waits);
         CHECK(memcmp(x, "one", 4) != 0);
     }
     CHECK_OK(pt_download_poll(device, &first, &err), err);
+    CHECK(!device->waits);
     CHECK_STR(x, "one");
     CHECK(memcmp(y, "two", 4) != 0 && memcmp(y, "one", 4) != 0);
     for (int i = 0; i < POLLS; i++) CHECK_INT(pt_download_poll(device, &second, &err), PT_PENDING);

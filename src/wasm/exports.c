@@ -5,7 +5,6 @@
  * settings go into the input buffer first, and the call is told their length; results are in the output
  * buffer until the next call. One engine per instance; one thread calls.
  * SPDX-License-Identifier: MIT */
-#include "device/device.h"
 #include "wasm/engine.h"
 
 #define EXPORT(type, name, ...) \

@@ -40,6 +40,7 @@ export class Server {
     private running = false;
     private pausing = false;
     private stopping = false;
+    private over = false;
     /** Grows with each run or model, and when it is let go. */
     private generation = 0;
     /** Of the checkpoints that were asked for: how many, how many the one under way is for, and how many are had. */
@@ -155,14 +156,18 @@ export class Server {
     /** A slice of the run: whether there is more, and whether that waits. */
     private train(ms: number): 'over' | 'more' | 'waits' | 'lost' {
         const { again, waits, result } = this.engine().poll('train_poll', ms);
-        for (const event of result as (RunEvent | FailedEvent)[]) {
-            if (event.type === 'failed' && event.status === 'LOST' && this.gpu) return 'lost';
+        const events = result as (RunEvent | FailedEvent)[];
+        const end = events.at(-1);
+        const lost = this.gpu !== undefined && end?.type === 'failed' && end.status === 'LOST';
+        for (const event of events) {
+            if (lost && (event === end || (event.type === 'saved' && event.failed))) continue; // it is saved once it is restored
             if (event.type === 'failed') {
                 this.tellUntold(true);
                 throw new EngineError(event.status, event.message);
             }
             this.hear(event);
         }
+        if (lost) return 'lost';
         if (this.gpu) this.tellCompiling(this.gpu);
         if (again) return waits ? 'waits' : 'more';
         this.tellUntold(true);
@@ -203,7 +208,10 @@ export class Server {
             for (;;) {
                 if (this.gpu && this.safe.takeDue()) this.plain('train_save');
                 const state = this.train(RUN_SLICE_MS);
-                if (state === 'over') return { paused: false };
+                if (state === 'over') {
+                    this.over = true;
+                    return { paused: false };
+                }
                 if (state === 'lost') await this.recover();
                 else await this.rest(state === 'waits');
                 if (this.pausing) return { paused: true };
@@ -230,6 +238,13 @@ export class Server {
             throw new EngineError('LOST', `The GPU was lost, and none can be had now: ${(error as Error).message}`);
         }
         this.restore('webgpu', 'The GPU restarted.', 'continuing');
+        while (this.over) {
+            /* what was due at its end is due anew */
+            const state = this.train(RUN_SLICE_MS);
+            if (state === 'over') break;
+            if (state === 'lost') throw new EngineError('LOST', 'The GPU was lost again.');
+            await this.rest(state === 'waits');
+        }
     }
 
     /** The run from its last safe state, or the model from its file, on the device that is in use now. */
@@ -307,7 +322,7 @@ export class Server {
         this.generation++;
         this.saves.done = this.saves.asked;
         this.wanted = undefined;
-        this.stopping = false;
+        this.stopping = this.over = false;
         this.safe.begin({}, 0);
         return work();
     }
@@ -382,7 +397,7 @@ export class Server {
         continue: ({ steps }) => {
             if (!Number.isSafeInteger(steps)) throw new EngineError('BAD_INPUT', `steps is ${steps}, it must be a whole number`);
             this.plain('train_continue', steps);
-            this.stopping = false;
+            this.stopping = this.over = false;
             if (this.wanted) this.wanted.settings.steps = steps;
             return null;
         },
