@@ -133,8 +133,6 @@ typedef struct pt_webgpu_options {
     int64_t
         binding_bytes; /* for tests: as if no more could be bound at once; 0 = what the GPU allows */
 } pt_webgpu_options;
-/* In a browser, before a GPU is opened: the text of all shaders, which stays its giver's (tools/shaders prints it). */
-void pt_device_webgpu_shaders(const char *text, int64_t n);
 /* A GPU through WebGPU (device/webgpu). UNSUPPORTED, in words, where there is none. */
 pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options, pt_error *err);
 

@@ -472,8 +472,6 @@ static pt_status open_device(gpu_device *d, const pt_webgpu_options *options, pt
     return pt_wg_queue_init(&d->queue, d->gpu, d->limits.software, err);
 }
 
-void pt_device_webgpu_shaders(const char *text, int64_t n) { pt_shaders_set(text, n); }
-
 pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options, pt_error *err)
 {
     *out = NULL;
