@@ -199,9 +199,9 @@ fault: ## break a run at every call and kill it 50 times, for minutes
 test-webgpu: all test-programs ## every op's every case on the GPU, or an emulated one (an hour there)
 	@POSTTRAIN_TEST_GPU=all TEST_TIMEOUT=3600 tools/with-webgpu tools/run-tests \
 	    $(addprefix $(BUILD)/tests/,$(basename $(notdir $(filter src/ops/%_test.c,$(TESTS)))) webgpu_test)
-SOAK_SECONDS ?= 1800
-soak-webgpu: $(BUILD)/tests/webgpu_soak_test ## train on the GPU for SOAK_SECONDS (half an hour): what it holds stays the same
-	@SOAK_SECONDS=$(SOAK_SECONDS) tools/with-webgpu $<
+GPU_SOAK_SECONDS ?= 1800
+soak-webgpu: $(BUILD)/tests/webgpu_soak_test ## train on the GPU for GPU_SOAK_SECONDS (half an hour): what it holds stays the same
+	@SOAK_SECONDS=$(GPU_SOAK_SECONDS) tools/with-webgpu $<
 
 .PHONY: soak-data
 soak-data: all ## train on 3 GB of shards: memory bounded, shard size without effect (minutes, 6 GB of disk)
