@@ -43,7 +43,7 @@ export class Visit {
 
     async setUp(steps, lr, corpus = text) {
         await this.go('Set up');
-        await this.page.getByRole('radio', { name: 'Paste' }).check({ force: true });
+        await this.page.getByRole('radio', { name: 'Paste' }).evaluate((radio) => radio.click()); // wherever it stands while the page settles
         await this.page.getByLabel('Your text').fill(corpus);
         await this.field('How long').fill(String(steps));
         await this.field('Gentle start').fill('5');
