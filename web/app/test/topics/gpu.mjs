@@ -8,7 +8,7 @@ const shape = [['Depth', 1], ['Width', 32], ['Attention heads', 2], ['How far it
 
 const stepOf = (visit) => visit.page.evaluate(() => Number(/step ([\d,]+) of/.exec(document.querySelector('.phase')?.textContent ?? '')?.[1].replace(',', '')));
 const passes = (visit, step) => visit.page.waitForFunction((least) => Number(/step ([\d,]+) of/.exec(document.querySelector('.phase')?.textContent ?? '')?.[1].replace(',', '')) > least, step, { timeout: 60_000 });
-const choose = (visit, name) => visit.page.getByRole('radio', { name, exact: true }).check({ force: true });
+const choose = (visit, name) => visit.page.getByRole('radio', { name, exact: true }).evaluate((radio) => radio.click());
 const backend = (visit, words) => visit.page.locator(`[data-test=backend]:has-text("${words}")`).waitFor();
 
 async function begin(visit) {

@@ -85,7 +85,7 @@ export default async function hostile(driver) {
         const path = join(folder, 'changing.txt');
         writeFileSync(path, text);
         await visit.goto();
-        await visit.page.getByRole('radio', { name: 'A file' }).check({ force: true });
+        await visit.page.getByRole('radio', { name: 'A file' }).evaluate((radio) => radio.click());
         await visit.page.getByLabel('A text file').setInputFiles(path);
         await visit.ready('Start training');
         writeFileSync(path, `${text} and more`);
@@ -105,7 +105,7 @@ export default async function hostile(driver) {
         visit.allowed.push(site, 'http://localhost:9/');
         await visit.goto();
         const { page } = visit;
-        await page.getByRole('radio', { name: 'Address' }).check({ force: true });
+        await page.getByRole('radio', { name: 'Address' }).evaluate((radio) => radio.click());
         const get = async (address) => {
             await page.getByLabel('Address of a text').fill(address);
             await visit.press('Get it');
@@ -136,7 +136,7 @@ export default async function hostile(driver) {
         await visit.goto();
         for (const name of ['<img src=x onerror="document.title=1">.txt', `${'w'.repeat(246)}.txt`, 'a\u202etxt.\u0007\n<b>.txt']) {
             await visit.setUp(10, 0.005);
-            await visit.page.getByRole('radio', { name: 'A file' }).check({ force: true });
+            await visit.page.getByRole('radio', { name: 'A file' }).evaluate((radio) => radio.click());
             await visit.page.getByLabel('A text file').setInputFiles({ name, mimeType: '', buffer: Buffer.from(text) });
             await visit.ready('Start training');
             await visit.press('Start training');

@@ -13,9 +13,9 @@ export default async function playground(driver) {
         assert.equal(await visit.fact('Parameters'), '70,464');
         assert.match(await visit.fact('Memory'), /^\d.* MB$/);
         await visit.look('set-up');
-        await page.getByRole('radio', { name: /^xl/ }).check({ force: true });
+        await page.getByRole('radio', { name: /^xl/ }).evaluate((radio) => radio.click());
         await page.locator('[data-test=params]:text-is("6,416,896")').waitFor();
-        await page.getByRole('radio', { name: /^tiny/ }).check({ force: true });
+        await page.getByRole('radio', { name: /^tiny/ }).evaluate((radio) => radio.click());
     });
 
     await driver.test('a text that is chosen before the engine stands stays chosen', async () => {
@@ -24,7 +24,7 @@ export default async function playground(driver) {
         const wait = new Promise((resolve) => (goOn = resolve));
         await early.context.route('**/*.wasm', (route) => wait.then(() => route.continue()));
         await early.goto();
-        await early.page.getByRole('radio', { name: 'Paste' }).check({ force: true });
+        await early.page.getByRole('radio', { name: 'Paste' }).evaluate((radio) => radio.click());
         goOn();
         await early.page.locator('#problems:has-text("Paste a text")').waitFor();
         assert.ok(await early.page.getByRole('radio', { name: 'Paste' }).isChecked());
@@ -41,7 +41,7 @@ export default async function playground(driver) {
         assert.ok(await page.getByRole('button', { name: 'Start training' }).isDisabled());
         await visit.look('problem');
         await visit.field('Width').fill('48');
-        await page.getByRole('radio', { name: 'Paste' }).check({ force: true });
+        await page.getByRole('radio', { name: 'Paste' }).evaluate((radio) => radio.click());
         await page.locator('#problems:has-text("Paste a text")').waitFor();
     });
 
@@ -129,7 +129,7 @@ export default async function playground(driver) {
 
     await driver.test('a file is read, and a model samples while it learns', async () => {
         await visit.go('Set up');
-        await page.getByRole('radio', { name: 'A file' }).check({ force: true });
+        await page.getByRole('radio', { name: 'A file' }).evaluate((radio) => radio.click());
         await page.locator('#problems:has-text("Choose a file")').waitFor();
         await page.getByLabel('A text file').setInputFiles({ name: 'cats.txt', mimeType: 'text/plain', buffer: Buffer.from(text.repeat(500)) });
         await visit.ready('Start training');

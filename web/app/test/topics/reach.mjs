@@ -138,10 +138,10 @@ export default async function reach(driver) {
             };
         });
         await it.goto();
-        await it.page.getByRole('radio', { name: /^behemoth/ }).check({ force: true });
+        await it.page.getByRole('radio', { name: /^behemoth/ }).evaluate((radio) => radio.click());
         await it.page.locator('#problems:has-text("64-bit WebAssembly memory")').waitFor();
         assert.match(await it.page.locator('#problems').textContent(), /would (fit|run)/);
-        await it.page.getByRole('radio', { name: /^tiny/ }).check({ force: true });
+        await it.page.getByRole('radio', { name: /^tiny/ }).evaluate((radio) => radio.click());
         await it.page.locator('[data-test=params]:text-is("70,464")').waitFor();
         await it.page.locator('#problems').waitFor({ state: 'detached' });
         await it.train(5);
