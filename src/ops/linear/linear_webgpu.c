@@ -1,18 +1,14 @@
 /* Linear layer on the GPU: three products, cut along O where the weights do not fit one binding. SPDX-License-Identifier: MIT */
 #include "device/webgpu/matmul.h"
+#include "device/webgpu/tiles.h"
 #include "ops/linear/linear.h"
-
-static pt_tensor part_of(const pt_tensor *t, int64_t first, int64_t n)
-{
-    return pt_present(t) ? pt_slice(t, first, n) : *t;
-}
 
 /* Of the outputs first … first+n-1. */
 static pt_status forward(pt_device *device, const pt_linear_args *a, int64_t first, int64_t n,
                          pt_error *err)
 {
     int64_t inputs = pt_last_dim(&a->x), outputs = pt_last_dim(&a->y);
-    pt_tensor w = pt_slice(&a->w, first, n), b = part_of(&a->b, first, n);
+    pt_tensor w = pt_slice(&a->w, first, n), b = pt_wg_part(&a->b, first, n);
     pt_wg_product p = {.a = {&a->x, 0, inputs, false},
                        .b = {&w, 0, inputs, true},
                        .c = {&a->y, first, outputs, false},
