@@ -56,12 +56,14 @@ static void write_json(pt_strbuf *text, const gpu_here *gpu)
 static void write_text(pt_strbuf *text, const gpu_here *gpu)
 {
     char memory[32];
-    const char *best = "";
-    pt_strbuf_printf(text, "cpu    %d processors, %s of memory\n       instruction sets:",
-                     pt_platform_cpu_count(), pt_megabytes(pt_platform_memory_bytes(), memory));
-    for (const char *const *isa = pt_device_cpu_isas(); *isa; isa++)
-        pt_strbuf_printf(text, " %s", best = *isa);
-    pt_strbuf_printf(text, " (%s is used)\n", best);
+    const char *const *isa = pt_device_cpu_isas();
+    int best = 0;
+    while (isa[best + 1]) best++;
+    pt_strbuf_printf(text, "cpu    %d processors, %s of memory\n       instruction set %s%s",
+                     pt_platform_cpu_count(), pt_megabytes(pt_platform_memory_bytes(), memory),
+                     isa[best], best ? "; also" : "");
+    for (int i = 0; i < best; i++) pt_strbuf_printf(text, " %s", isa[i]);
+    pt_strbuf_putc(text, '\n');
     pt_strbuf_puts(text, "webgpu ");
     if (*gpu->adapter && *gpu->why)
         pt_strbuf_puts(text, "emulated, much slower than cpu: --device webgpu-software\n       ");

@@ -143,9 +143,10 @@ void pt_device_webgpu_census(const pt_device *device, int64_t *buffers, int64_t 
  * memory stays its giver's. */
 void pt_device_webgpu_shaders(const char *text, int64_t n);
 
-/* Its kernels for products of matrices, to compare them (bench/): the name of one, NULL behind the last; and
- * C (M,N) = A (M,K) B (K,N) with it. */
+/* Its kernels for products of matrices, to compare them (bench/): the name of one, NULL behind the last; what this GPU lacks of
+ * what it needs, NULL: nothing; and C (M,N) = A (M,K) B (K,N) with it, UNSUPPORTED where something lacks. */
 const char *pt_device_webgpu_kernel(int kernel);
+const char *pt_device_webgpu_kernel_lacks(const pt_device *device, int kernel);
 pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tensor *a,
                                    const pt_tensor *b, const pt_tensor *c, pt_error *err);
 /* Multiply-adds on registers, the most that it can do; c (M,N) is overwritten. *flop: how many operations that was. */

@@ -244,9 +244,17 @@ static bool limits_make_sense(const WGPULimits *l)
            l->workgroup_bytes >= 16384 && l->storage_alignment >= 4 && l->storage_alignment <= 256;
 }
 
+/* Dawn keeps features that are no standard yet, such as the products of subgroups, behind this. Others pass it over. */
+static WGPUToggles unsafe_toggles(void)
+{
+    static const char *const on[] = {"allow_unsafe_apis"};
+    return (WGPUToggles){.chain = {.type = WGPU_TYPE_TOGGLES}, .n_on = 1, .on = on};
+}
+
 static bool request_adapter(gpu *g)
 {
-    WGPURequestAdapterOptions options = {.power = WGPU_POWER_HIGH};
+    WGPUToggles toggles = unsafe_toggles();
+    WGPURequestAdapterOptions options = {.next = &toggles.chain, .power = WGPU_POWER_HIGH};
     WGPUCallbackInfo answer = {
         .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_adapter, .user1 = g};
     wgpu.InstanceRequestAdapter(g->instance, &options, answer);
@@ -270,7 +278,9 @@ static bool request_device(gpu *g)
     if (g->f16) features[n++] = WGPU_FEATURE_F16;
     if (g->subgroups) features[n++] = WGPU_FEATURE_SUBGROUPS;
     if (g->matrix) features[n++] = WGPU_FEATURE_SUBGROUP_MATRIX;
-    WGPUDeviceDescriptor wanted = {.n_features = n,
+    WGPUToggles toggles = unsafe_toggles();
+    WGPUDeviceDescriptor wanted = {.next = &toggles.chain,
+                                   .n_features = n,
                                    .features = features,
                                    .limits = &g->limits,
                                    .lost = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,

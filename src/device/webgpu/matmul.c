@@ -2,20 +2,25 @@
 #include "device/webgpu/matmul.h"
 
 const pt_wg_tile pt_wg_tiles[] = {
-    {"naive", 0, 0, 0, 0, 0, false},
-    {"32x32 4x4", 32, 32, 16, 4, 4, true},
-    {"64x64 4x4", 64, 64, 16, 4, 4, true},
-    {"64x64 4x4 scalar", 64, 64, 16, 4, 4, false},
-    {"64x64 8x4", 64, 64, 16, 8, 4, true},
-    {"128x64 8x4", 128, 64, 8, 8, 4, true},
-    {"64x64 8x8", 64, 64, 16, 8, 8, true},
-    {"128x64 8x8", 128, 64, 8, 8, 8, true},
-    {"128x64 8x8 k16", 128, 64, 16, 8, 8, true},
-    {"128x128 8x8", 128, 128, 8, 8, 8, true},
-    {"128x128 8x8 k16", 128, 128, 16, 8, 8, true},
-    {"128x64 16x8", 128, 64, 16, 16, 8, true},
-    {"128x128 16x8", 128, 128, 8, 16, 8, true},
-    {"128x128 16x8 k16", 128, 128, 16, 16, 8, true},
+    {"naive", PT_WG_NAIVE, 0, 0, 0, 0, 0, false},
+    {"32x32 4x4", PT_WG_TILED, 32, 32, 16, 4, 4, true},
+    {"64x64 4x4", PT_WG_TILED, 64, 64, 16, 4, 4, true},
+    {"64x64 4x4 scalar", PT_WG_TILED, 64, 64, 16, 4, 4, false},
+    {"64x64 8x4", PT_WG_TILED, 64, 64, 16, 8, 4, true},
+    {"128x64 8x4", PT_WG_TILED, 128, 64, 8, 8, 4, true},
+    {"64x64 8x8", PT_WG_TILED, 64, 64, 16, 8, 8, true},
+    {"128x64 8x8", PT_WG_TILED, 128, 64, 8, 8, 8, true},
+    {"128x64 8x8 k16", PT_WG_TILED, 128, 64, 16, 8, 8, true},
+    {"128x128 8x8", PT_WG_TILED, 128, 128, 8, 8, 8, true},
+    {"128x128 8x8 k16", PT_WG_TILED, 128, 128, 16, 8, 8, true},
+    {"128x64 16x8", PT_WG_TILED, 128, 64, 16, 16, 8, true},
+    {"128x128 16x8", PT_WG_TILED, 128, 128, 8, 16, 8, true},
+    {"128x128 16x8 k16", PT_WG_TILED, 128, 128, 16, 16, 8, true},
+    {"subgroup", PT_WG_SUBGROUP, 8, 1024, 4, 0, 0, true},
+    {"subgroup matrix, f32 as 3 f16", PT_WG_MATRIX, 128, 128, 32, 0, 0, true},
+    {"64x64 4x4, f16 storage", PT_WG_F16_STORAGE, 64, 64, 16, 4, 4, true},
+    {"64x64 4x4, f16 compute", PT_WG_F16_COMPUTE, 64, 64, 16, 0, 0, true},
+    {"subgroup matrix, f16", PT_WG_F16_MATRIX, 128, 128, 32, 0, 0, true},
 };
 enum {
     NAIVE,
@@ -32,10 +37,48 @@ enum {
     DEEP,
     DEEPER,
     DEEPEST,
+    SUBGROUP,
+    MATRIX,
+    F16_STORAGE,
+    F16_COMPUTE,
+    F16_MATRIX,
     TILES
 };
 
 int pt_wg_tile_count(void) { return TILES; }
+
+static bool on_matrix_units(const pt_wg_tile *t)
+{
+    return t->kind == PT_WG_MATRIX || t->kind == PT_WG_F16_MATRIX;
+}
+
+static bool is_packed(const pt_wg_tile *t)
+{
+    return t->kind == PT_WG_F16_STORAGE || t->kind == PT_WG_F16_COMPUTE;
+}
+
+static bool is_tiled(const pt_wg_tile *t)
+{
+    return t->kind == PT_WG_TILED || t->kind == PT_WG_F16_STORAGE;
+}
+
+bool pt_wg_tile_approximate(const pt_wg_tile *t)
+{
+    return is_packed(t) || t->kind == PT_WG_F16_MATRIX;
+}
+
+#define MATRIX_BYTES \
+    49152 /* of var<workgroup> in matmul_matrix.wgsl, with A and B as they need most */
+
+const char *pt_wg_tile_lacks(const pt_device *device, const pt_wg_tile *t)
+{
+    const pt_wg_limits *l = pt_wg_limits_of(device);
+    if (t->kind == PT_WG_SUBGROUP && !l->subgroups) return "subgroups";
+    if (t->kind == PT_WG_F16_COMPUTE && !l->f16) return "shader-f16";
+    if (!on_matrix_units(t)) return NULL;
+    if (!l->f16 || !l->subgroup_matrix) return "subgroup matrices of f16";
+    return l->workgroup_bytes < MATRIX_BYTES ? "48 KiB of workgroup memory" : NULL;
+}
 
 /* Workgroups that keep a large GPU busy. */
 #define BUSY 264
@@ -106,16 +149,19 @@ static void add_words(pt_wg_call *call, const pt_wg_product *p, int64_t slices, 
 /* The tensors, in elements of four where the tile can use them, and the pipeline's constants. */
 static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_tile *t)
 {
-    bool va = t->vectors && fours(&p->a, p->a.transposed ? p->m : p->k);
-    bool vb = t->vectors && fours(&p->b, p->b.transposed ? p->k : p->n);
-    bool vc = t->vectors && fours(&p->c, p->n);
-    add_tensor(call, va ? "a4" : "a", p->a.tensor);
-    add_tensor(call, vb ? "b4" : "b", p->b.tensor);
+    bool va = t->vectors && !p->half && fours(&p->a, p->a.transposed ? p->m : p->k);
+    bool vb = t->vectors && !p->half && fours(&p->b, p->b.transposed ? p->k : p->n);
+    bool vc = t->vectors && !on_matrix_units(t) && fours(&p->c, p->n);
+    bool half = p->half;
+    add_tensor(call, half ? "half_a" : va ? "a4" : "a", p->a.tensor);
+    add_tensor(call, half ? "half_b" : vb ? "b4" : "b", p->b.tensor);
     add_tensor(call, vc ? "c4" : "c", p->c.tensor);
     if (p->bias) add_tensor(call, "bias", p->bias);
     add_constant(call, "FLAGS",
                  p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3 | vc << 4 |
-                     p->mask_m << 5 | p->mask_k << 6);
+                     p->mask_m << 5 | p->mask_k << 6 | half << 7);
+    if (on_matrix_units(t)) add_constant(call, "PRODUCTS", t->kind == PT_WG_MATRIX ? 3 : 1);
+    if (t->kind != PT_WG_NAIVE && !is_tiled(t)) return;
     add_constant(call, "BM", t->bm ? t->bm : 64);
     add_constant(call, "BN", t->bn ? t->bn : 64);
     add_constant(call, "BK", t->bk ? t->bk : 16);
@@ -146,31 +192,151 @@ static pt_status gather(pt_device *device, const pt_wg_product *p, const pt_tens
     return pt_wg_run(device, &call, err);
 }
 
-pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
-                            int64_t slices, pt_error *err)
+/* What a kernel needs besides its operands, in one piece of scratch: made in this order. */
+typedef struct parts {
+    pt_tensor scale_a, scale_b; /* MATRIX: powers of two for A's rows and B's columns */
+    pt_tensor half_a, half_b;   /* f16, in pairs */
+    pt_tensor slices;           /* M x N each */
+} parts;
+
+/* The next n elements of the scratch, from a multiple of 256 bytes; absent for none. */
+static void cut(const pt_tensor *scratch, int64_t *at, int64_t n, pt_tensor *out)
 {
-    pt_wg_call call = {.shader = "matmul", .entry = t->bm ? "tiled" : "naive"};
-    if (!t->bm) slices = 1;
-    else if (!slices) slices = choose_slices(p, t);
-    int64_t slice_k = pt_round_up(pt_div_up(p->k, slices), t->bm ? t->bk : 1);
-    slices = pt_div_up(p->k, slice_k);
-    pt_tensor part = {0};
-    pt_status s = PT_OK;
-    if (slices > 1) s = pt_wg_scratch(device, slices * p->m * p->n * 4, &part, err);
-    if (s) return s;
+    memset(out, 0, sizeof *out);
+    if (n && scratch) *out = pt_slice(scratch, *at, n);
+    *at += pt_round_up(n, 64);
+}
+
+/* Elements of a matrix in pairs of f16, its rows padded to fours. */
+static int64_t pairs(const pt_wg_matrix *x, int64_t rows, int64_t columns)
+{
+    int64_t length = x->transposed ? rows : columns;
+    return (x->transposed ? columns : rows) * pt_round_up(length, 4) / 2;
+}
+
+/* Cuts the scratch, or counts what it must hold. */
+static int64_t cut_all(const pt_tensor *scratch, const pt_wg_product *p, const pt_wg_tile *t,
+                       int64_t slices, parts *out)
+{
+    int64_t at = 0;
+    bool scaled = t->kind == PT_WG_MATRIX, packed = is_packed(t);
+    cut(scratch, &at, scaled ? p->m : 0, &out->scale_a);
+    cut(scratch, &at, scaled ? p->n : 0, &out->scale_b);
+    cut(scratch, &at, packed ? pairs(&p->a, p->m, p->k) : 0, &out->half_a);
+    cut(scratch, &at, packed ? pairs(&p->b, p->k, p->n) : 0, &out->half_b);
+    cut(scratch, &at, slices > 1 ? slices * p->m * p->n : 0, &out->slices);
+    return at;
+}
+
+/* A pass over A, or over B, before the product. */
+static pt_status prepare(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
+                         const char *entry, const char *name, const pt_tensor *out, int64_t groups,
+                         pt_error *err)
+{
+    pt_wg_call call = {.shader = is_packed(t) ? "matmul" : "matmul_matrix", .entry = entry};
+    if (!pt_present(out)) return PT_OK;
+    if (is_packed(t)) {
+        bool va = fours(&p->a, p->a.transposed ? p->m : p->k);
+        bool vb = fours(&p->b, p->b.transposed ? p->k : p->n);
+        add_tensor(&call, va ? "a4" : "a", p->a.tensor);
+        add_tensor(&call, vb ? "b4" : "b", p->b.tensor);
+        add_plain_constants(&call, p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3);
+    } else {
+        add_operands(&call, p, t);
+    }
+    add_tensor(&call, name, out);
+    add_words(&call, p, 1, 0);
+    call.groups[0] = groups;
+    call.work = (double)pt_max_i64(p->m, p->n) * (double)p->k;
+    return pt_wg_run(device, &call, err);
+}
+
+static pt_status prepare_all(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
+                             const parts *all, pt_error *err)
+{
+    pt_status s = prepare(device, p, t, "scales_a", "scale_a", &all->scale_a,
+                          pt_div_up(p->m, p->a.transposed ? 32 : 4), err);
+    if (s == PT_OK)
+        s = prepare(device, p, t, "scales_b", "scale_b", &all->scale_b,
+                    pt_div_up(p->n, p->b.transposed ? 4 : 32), err);
+    if (s == PT_OK)
+        s = prepare(device, p, t, "pack_a", "half_a", &all->half_a,
+                    pt_div_up(pairs(&p->a, p->m, p->k) / 2, 64), err);
+    if (s == PT_OK)
+        s = prepare(device, p, t, "pack_b", "half_b", &all->half_b,
+                    pt_div_up(pairs(&p->b, p->k, p->n) / 2, 64), err);
+    return s;
+}
+
+/* The product of the packed matrices instead. */
+static void use_packed(pt_wg_product *p, const parts *all)
+{
+    p->half = true;
+    p->a = (pt_wg_matrix){.tensor = &all->half_a,
+                          .ld = pt_round_up(p->a.transposed ? p->m : p->k, 4),
+                          .transposed = p->a.transposed};
+    p->b = (pt_wg_matrix){.tensor = &all->half_b,
+                          .ld = pt_round_up(p->b.transposed ? p->k : p->n, 4),
+                          .transposed = p->b.transposed};
+}
+
+static const struct {
+    const char *shader, *entry;
+} kernel_of[] = {
+    [PT_WG_NAIVE] = {"matmul", "naive"},
+    [PT_WG_TILED] = {"matmul", "tiled"},
+    [PT_WG_SUBGROUP] = {"matmul_subgroup", "product"},
+    [PT_WG_MATRIX] = {"matmul_matrix", "product"},
+    [PT_WG_F16_STORAGE] = {"matmul", "tiled"},
+    [PT_WG_F16_COMPUTE] = {"matmul_f16", "product"},
+    [PT_WG_F16_MATRIX] = {"matmul_matrix", "product"},
+};
+
+static pt_status multiply(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
+                          int64_t slices, int64_t slice_k, const parts *all, pt_error *err)
+{
+    pt_wg_call call = {.shader = kernel_of[t->kind].shader, .entry = kernel_of[t->kind].entry};
     add_operands(&call, p, t);
-    if (slices > 1) add_tensor(&call, call.constant[0].value & 16 ? "part4" : "part", &part);
+    if (t->kind == PT_WG_MATRIX) {
+        add_tensor(&call, "scale_a", &all->scale_a);
+        add_tensor(&call, "scale_b", &all->scale_b);
+    }
+    bool by_fours = call.constant[0].value & 16;
+    if (slices > 1) add_tensor(&call, by_fours ? "part4" : "part", &all->slices);
     add_words(&call, p, slices, slice_k);
     call.work = (double)p->m * (double)p->n * (double)p->k;
-    if (t->bm) {
+    if (t->kind == PT_WG_NAIVE) {
+        call.groups[0] = pt_div_up(p->m * p->n, 64);
+    } else {
         call.groups[0] = pt_div_up(p->n, t->bn);
         call.groups[1] = pt_div_up(p->m, t->bm);
         call.groups[2] = slices;
-    } else {
-        call.groups[0] = pt_div_up(p->m * p->n, 64);
     }
-    s = pt_wg_run(device, &call, err);
-    if (s == PT_OK && slices > 1) s = gather(device, p, &part, slices, err);
+    return pt_wg_run(device, &call, err);
+}
+
+pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, const pt_wg_tile *t,
+                            int64_t slices, pt_error *err)
+{
+    pt_wg_product p = *product;
+    pt_tensor scratch;
+    parts all;
+    const char *lacks = pt_wg_tile_lacks(device, t);
+    if (lacks) return pt_fail(err, PT_UNSUPPORTED, "kernel %s: this GPU has no %s", t->name, lacks);
+    if (t->kind == PT_WG_NAIVE) slices = 1;
+    else if (!slices) slices = choose_slices(&p, t);
+    int64_t slice_k = pt_round_up(pt_div_up(p.k, slices), t->bk ? t->bk : 1);
+    slices = pt_div_up(p.k, slice_k);
+    int64_t elements = cut_all(NULL, &p, t, slices, &all);
+    pt_status s = PT_OK;
+    if (elements) {
+        s = pt_wg_scratch(device, elements * 4, &scratch, err);
+        if (s == PT_OK) cut_all(&scratch, &p, t, slices, &all);
+    }
+    if (s == PT_OK) s = prepare_all(device, &p, t, &all, err);
+    if (is_packed(t)) use_packed(&p, &all);
+    if (s == PT_OK) s = multiply(device, &p, t, slices, slice_k, &all, err);
+    if (s == PT_OK && slices > 1) s = gather(device, &p, &all.slices, slices, err);
     return s;
 }
 
@@ -207,6 +373,11 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
 const char *pt_device_webgpu_kernel(int kernel)
 {
     return kernel >= 0 && kernel < TILES ? pt_wg_tiles[kernel].name : NULL;
+}
+
+const char *pt_device_webgpu_kernel_lacks(const pt_device *device, int kernel)
+{
+    return pt_wg_tile_lacks(device, &pt_wg_tiles[kernel]);
 }
 
 pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tensor *a,

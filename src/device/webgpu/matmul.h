@@ -21,6 +21,7 @@ typedef struct pt_wg_product {
     const pt_tensor *mask;
     int64_t mask_first;
     bool mask_m, mask_k;
+    bool half; /* A and B are packed f16, by the kernel itself: not for callers */
 } pt_wg_product;
 
 /* Fixed order of sums for given shapes. Errors: as pt_wg_run. */
@@ -32,13 +33,28 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
 
 /* ---- the ladder of kernels, for bench and self-test ---- */
 
+typedef enum pt_wg_kind {
+    PT_WG_NAIVE,
+    PT_WG_TILED,    /* matmul.wgsl */
+    PT_WG_SUBGROUP, /* matmul_subgroup.wgsl: lanes hand each other A */
+    PT_WG_MATRIX, /* matmul_matrix.wgsl: f32 by three products of f16 on the units for products of subgroups */
+    PT_WG_F16_STORAGE, /* these round A and B to f16 first: tiled in f32 */
+    PT_WG_F16_COMPUTE, /* matmul_f16.wgsl: and sums of 16 */
+    PT_WG_F16_MATRIX   /* matmul_matrix.wgsl: one product of f16 */
+} pt_wg_kind;
+
 typedef struct pt_wg_tile {
-    const char *name;       /* "naive", "64x64 4x4" … */
-    int bm, bn, bk, tm, tn; /* 0: naive */
+    const char *name; /* "naive", "64x64 4x4" … */
+    pt_wg_kind kind;
+    int bm, bn, bk, tm, tn; /* tm, tn: tiled; bm, bn, bk: all but NAIVE */
     bool vectors;           /* reads and writes four elements at once, where shapes allow */
 } pt_wg_tile;
 extern const pt_wg_tile pt_wg_tiles[];
 int pt_wg_tile_count(void);
+/* What the kernel needs and the device lacks; NULL: nothing. */
+const char *pt_wg_tile_lacks(const pt_device *device, const pt_wg_tile *tile);
+/* Whether its products are those of f16: measured, never chosen. */
+bool pt_wg_tile_approximate(const pt_wg_tile *tile);
 /* The product with one of them; slices 0: chosen. */
 pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, const pt_wg_tile *tile,
                             int64_t slices, pt_error *err);

@@ -1,76 +1,10 @@
-// Products of matrices: C (M,N) = A (M,K) B (K,N), plus what C held, plus a bias for each column.
-//
-// A is stored (M,K), or (K,M) where TA = 1; B is stored (K,N), or (N,K) where TB = 1. Rows may lie further apart than they
-// are long (ld), and a matrix may begin within its tensor (first). a4, b4 and c4 are the same tensors in elements of four,
-// for VA, VB, VC = 1: then every row begins at a multiple of four and its length is one.
+// Products of matrices on vectors.
 //
 // `tiled`: a workgroup computes a tile of BM x BN, a thread TM x TN of it (4, 8 or 16 by 4 or 8), in steps of BK along K. The tiles of A and B lie in
-// workgroup memory; the next pair is on its way to registers while one is used. K is cut into
-// `slices` (the grid's z); then each slice writes its own M x N of C, and `gather` adds them up in order.
+// workgroup memory; the next pair is on its way to registers while one is used.
 // `naive`: a thread an element, without barriers.
 
-struct P {
-    m: u32, n: u32, k: u32, slices: u32, slice_k: u32, flags: u32,
-    a_first: u32, a_ld: u32, b_first: u32, b_ld: u32, c_first: u32, c_ld: u32, mask_first: u32,
-}
-@group(0) @binding(0) var<uniform> p: P;
-@group(0) @binding(1) var<storage, read_write> a: array<f32>;
-@group(0) @binding(2) var<storage, read_write> b: array<f32>;
-@group(0) @binding(3) var<storage, read_write> c: array<f32>;
-@group(0) @binding(4) var<storage, read_write> a4: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> b4: array<vec4<f32>>;
-@group(0) @binding(6) var<storage, read_write> c4: array<vec4<f32>>;
-@group(0) @binding(7) var<storage, read_write> bias: array<f32>;
-@group(0) @binding(8) var<storage, read_write> part: array<f32>;
-@group(0) @binding(9) var<storage, read_write> part4: array<vec4<f32>>;
-@group(0) @binding(10) var<storage, read_write> mask: array<i32>;
-
-// Of FLAGS, which a call gives.
-const TA: u32 = FLAGS & 1u;
-const TB: u32 = (FLAGS >> 1u) & 1u;
-const VA: u32 = (FLAGS >> 2u) & 1u;
-const VB: u32 = (FLAGS >> 3u) & 1u;
-const VC: u32 = (FLAGS >> 4u) & 1u;
-const MASK_M: u32 = (FLAGS >> 5u) & 1u; // rows m of C with mask[mask_first + m] < 0 are 0, whatever A and B hold
-const MASK_K: u32 = (FLAGS >> 6u) & 1u; // rows k of B, stored (K,N), with mask[mask_first + k] < 0 count as 0
-
-// Of p.flags.
-const ACCUMULATE: u32 = 1u;
-const BIAS: u32 = 2u;
-
-// Four elements of row `row` of a matrix of `length` columns, from column `col`, a multiple of four; 0 outside.
-fn load_a(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
-    if (row >= rows || col >= length) {
-        return vec4<f32>();
-    }
-    let at = p.a_first + row * p.a_ld + col;
-    if (VA == 1u) {
-        return a4[at / 4u];
-    }
-    var v = vec4<f32>(a[at], 0.0, 0.0, 0.0);
-    if (col + 1u < length) { v.y = a[at + 1u]; }
-    if (col + 2u < length) { v.z = a[at + 2u]; }
-    if (col + 3u < length) { v.w = a[at + 3u]; }
-    return v;
-}
-
-fn load_b(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
-    if (row >= rows || col >= length) {
-        return vec4<f32>();
-    }
-    if (MASK_K == 1u) {
-        if (mask[p.mask_first + row] < 0) { return vec4<f32>(); }
-    }
-    let at = p.b_first + row * p.b_ld + col;
-    if (VB == 1u) {
-        return b4[at / 4u];
-    }
-    var v = vec4<f32>(b[at], 0.0, 0.0, 0.0);
-    if (col + 1u < length) { v.y = b[at + 1u]; }
-    if (col + 2u < length) { v.z = b[at + 2u]; }
-    if (col + 3u < length) { v.w = b[at + 3u]; }
-    return v;
-}
+// include matmul_operands
 
 const THREADS: u32 = (BM / TM) * (BN / TN);
 const A4: u32 = BM * BK / 4u; // vectors of a tile
@@ -130,45 +64,6 @@ fn put_b(i: u32, v: vec4<f32>) {
     tile_b[at + N4][n % 4u] = v.y;
     tile_b[at + 2u * N4][n % 4u] = v.z;
     tile_b[at + 3u * N4][n % 4u] = v.w;
-}
-
-// Four elements of a row of C from column n.
-fn store(m: u32, n: u32, slice: u32, value: vec4<f32>) {
-    if (m >= p.m || n >= p.n) {
-        return;
-    }
-    if (p.slices > 1u) {
-        let at = (slice * p.m + m) * p.n + n;
-        if (VC == 1u) {
-            part4[at / 4u] = value;
-            return;
-        }
-        for (var j = 0u; j < 4u; j++) {
-            if (n + j < p.n) { part[at + j] = value[j]; }
-        }
-        return;
-    }
-    let at = p.c_first + m * p.c_ld + n;
-    var v = value;
-    if (MASK_M == 1u) {
-        if (mask[p.mask_first + m] < 0) { v = vec4<f32>(); }
-    }
-    if ((p.flags & BIAS) != 0u) {
-        for (var j = 0u; j < 4u; j++) {
-            if (n + j < p.n) { v[j] += bias[n + j]; }
-        }
-    }
-    if (VC == 1u) {
-        if ((p.flags & ACCUMULATE) != 0u) { v += c4[at / 4u]; }
-        c4[at / 4u] = v;
-        return;
-    }
-    for (var j = 0u; j < 4u; j++) {
-        if (n + j < p.n) {
-            if ((p.flags & ACCUMULATE) != 0u) { v[j] += c[at + j]; }
-            c[at + j] = v[j];
-        }
-    }
 }
 
 @compute @workgroup_size(THREADS)
@@ -333,15 +228,7 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
     }
     var sum = 0.0;
     for (var s = 0u; s < p.slices; s++) { sum += part[s * p.m * p.n + i]; }
-    let m = i / p.n;
-    let n = i % p.n;
-    if (MASK_M == 1u) {
-        if (mask[p.mask_first + m] < 0) { sum = 0.0; }
-    }
-    let at = p.c_first + m * p.c_ld + n;
-    if ((p.flags & BIAS) != 0u) { sum += bias[n]; }
-    if ((p.flags & ACCUMULATE) != 0u) { sum += c[at]; }
-    c[at] = sum;
+    finish(i / p.n, i % p.n, sum);
 }
 
 @compute @workgroup_size(64)
@@ -365,13 +252,7 @@ fn naive(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
         at_a += step_a;
         at_b += step_b;
     }
-    if (MASK_M == 1u) {
-        if (mask[p.mask_first + m] < 0) { sum = 0.0; }
-    }
-    let at = p.c_first + m * p.c_ld + n;
-    if ((p.flags & BIAS) != 0u) { sum += bias[n]; }
-    if ((p.flags & ACCUMULATE) != 0u) { sum += c[at]; }
-    c[at] = sum;
+    finish(m, n, sum);
 }
 
 // C (1,N) += the sums of the columns of A (M,N): a workgroup for 64 columns, four threads a column.
@@ -396,6 +277,27 @@ fn column_sums(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
             c[p.c_first + n] += all;
         }
     }
+}
+
+// A and B rounded to f16, rows padded to multiples of four: an invocation for four elements.
+@compute @workgroup_size(64)
+fn pack_a(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+          @builtin(local_invocation_index) thread: u32) {
+    let rows = select(p.m, p.k, TA == 1u);
+    let length = select(p.k, p.m, TA == 1u);
+    let vectors = (length + 3u) / 4u;
+    let i = flat_group(group, groups) * 64u + thread;
+    if (i < rows * vectors) { half_a[i] = packed(load_a(i / vectors, i % vectors * 4u, rows, length)); }
+}
+
+@compute @workgroup_size(64)
+fn pack_b(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+          @builtin(local_invocation_index) thread: u32) {
+    let rows = select(p.k, p.n, TB == 1u);
+    let length = select(p.n, p.k, TB == 1u);
+    let vectors = (length + 3u) / 4u;
+    let i = flat_group(group, groups) * 64u + thread;
+    if (i < rows * vectors) { half_b[i] = packed(load_b(i / vectors, i % vectors * 4u, rows, length)); }
 }
 
 // Multiply-adds on registers alone: what the GPU can do at most. C gets a number that depends on all of them.

@@ -84,6 +84,7 @@ static int bytes_of(const char *element)
 {
     if (strcmp(element, "f32") == 0 || strcmp(element, "u32") == 0 || strcmp(element, "i32") == 0)
         return 4;
+    if (strcmp(element, "vec2<u32>") == 0) return 8;
     return strcmp(element, "vec4<f32>") == 0 || strcmp(element, "vec4<u32>") == 0 ? 16 : 0;
 }
 
@@ -166,11 +167,27 @@ static void write_line(const pt_shader *s, const pt_shader_use *use, const char 
     }
 }
 
+static bool is_directive(const char *line, int64_t n)
+{
+    return begins(line, n, "enable ") || begins(line, n, "diagnostic(");
+}
+
+/* What a module must begin with. */
+static void write_directives(const pt_shader *s, pt_strbuf *out)
+{
+    const char *p = s->text, *end = p + s->n;
+    for (int64_t line; p < end; p += line) {
+        line = line_bytes(p, end);
+        if (is_directive(p, line)) pt_strbuf_append(out, p, (size_t)line);
+    }
+}
+
 void pt_shader_write(const pt_shader *s, const pt_shader_use *use, const pt_wg_call *call,
                      pt_strbuf *out)
 {
     const char *prelude;
     int64_t n;
+    write_directives(s, out);
     if (find_file("prelude", &prelude, &n)) pt_strbuf_append(out, prelude, (size_t)n);
     for (int i = 0; i < PT_WG_MOST_CONSTANTS && call->constant[i].name; i++)
         pt_strbuf_printf(out, "const %s: u32 = %uu;\n", call->constant[i].name,
@@ -179,6 +196,7 @@ void pt_shader_write(const pt_shader *s, const pt_shader_use *use, const pt_wg_c
     const char *p = s->text, *end = p + s->n;
     for (int64_t line; p < end; p += line) {
         line = line_bytes(p, end);
+        if (is_directive(p, line)) continue;
         if (begins(p, line, DECLARATION) && find_in(p, line, STORAGE)) continue;
         if (begins(p, line, "struct P {")) {
             pt_strbuf_printf(out, "struct P { at_: array<vec4<u32>, %d>,",

@@ -451,6 +451,7 @@ static void read_limits(gpu_device *d)
                                .bindings = number(d, PT_GPU_BINDINGS),
                                .f16 = number(d, PT_GPU_F16) != 0,
                                .subgroups = number(d, PT_GPU_SUBGROUPS) != 0,
+                               .subgroup_matrix = number(d, PT_GPU_SUBGROUP_MATRIX) != 0,
                                .software = number(d, PT_GPU_SOFTWARE) != 0};
     d->alignment = number(d, PT_GPU_STORAGE_ALIGNMENT);
     d->buffer_bytes = number(d, PT_GPU_BUFFER_BYTES);

@@ -13,7 +13,7 @@
  * offset is added to each index. Each binding is read_write, because WebGPU refuses a buffer that is bound both read-only and
  * writable, and tensors of one arena share a buffer. Element types: f32, u32, i32, vec4<f32> (the tensor's offset must then be
  * a multiple of 16 bytes), vec4<u32>. The 8 bytes from `struct P {` to the first member are needed as they stand.
- * prelude.wgsl precedes every shader.
+ * prelude.wgsl precedes every shader, and before it go the shader's lines "enable …" and "diagnostic(…".
  * SPDX-License-Identifier: MIT */
 #ifndef PT_DEVICE_WEBGPU_WEBGPU_H
 #define PT_DEVICE_WEBGPU_WEBGPU_H
@@ -69,7 +69,7 @@ typedef struct pt_wg_limits {
     int64_t workgroup_bytes; /* of var<workgroup> */
     int64_t invocations;     /* of a workgroup: 256 at least */
     int64_t bindings;        /* tensors of a call: 8 at least */
-    bool f16, subgroups;     /* can be enabled in a shader */
+    bool f16, subgroups, subgroup_matrix; /* can be enabled in a shader */
     bool software; /* an emulated GPU: kernels without barriers compile 100 times faster there */
 } pt_wg_limits;
 const pt_wg_limits *pt_wg_limits_of(const pt_device *device);
