@@ -31,9 +31,6 @@ enum {
     WGPU_BACKEND_NULL = 1,
     WGPU_POWER_HIGH = 2,
     WGPU_ADAPTER_CPU = 3,
-    WGPU_FEATURE_F16 = 10,
-    WGPU_FEATURE_SUBGROUPS = 17,
-    WGPU_FEATURE_SUBGROUP_MATRIX = 327736, /* Dawn's */
     WGPU_TYPE_WGSL = 2,
     WGPU_TYPE_TOGGLES = 327690, /* Dawn's */
     WGPU_ERROR_VALIDATION = 2,
@@ -223,6 +220,8 @@ typedef struct WGPUToggles { /* Dawn's */
     X(DeviceCreatePipelineLayout, WGPUPipelineLayout,                                             \
       (WGPUDevice, const WGPUPipelineLayoutDescriptor *))                                         \
     X(DeviceCreateShaderModule, WGPUShaderModule, (WGPUDevice, const WGPUShaderDescriptor *))     \
+    X(DeviceCreateComputePipeline, WGPUComputePipeline,                                           \
+      (WGPUDevice, const WGPUPipelineDescriptor *))                                               \
     X(DeviceCreateComputePipelineAsync, WGPUFuture,                                               \
       (WGPUDevice, const WGPUPipelineDescriptor *, WGPUCallbackInfo))                             \
     X(DeviceCreateBindGroup, WGPUBindGroup, (WGPUDevice, const WGPUGroupDescriptor *))            \

@@ -1,4 +1,4 @@
-/* The GPU through a library that offers webgpu.h: Dawn, loaded when it is first used. SPDX-License-Identifier: MIT */
+/* The GPU through a library that offers webgpu.h: Dawn or wgpu-native, loaded when it is first used. SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/mem.h"
@@ -16,6 +16,7 @@
 /* The functions of the library. */
 static struct {
     bool whole;
+    bool native; /* wgpu-native: it compiles while one waits */
 #define MEMBER(name, result, arguments) result(*name) arguments;
     WGPU_FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -62,6 +63,7 @@ typedef struct gpu {
     uint64_t submitted, done;
     int64_t live_buffers, live_bytes, compiling;
     bool software, f16, subgroups, matrix, answered;
+    bool trying, refused; /* a text that the library may refuse; it did */
     pt_gpu_failure_kind failure;
     char said[512], adapter_name[256];
 } gpu;
@@ -122,13 +124,15 @@ static bool load_from(const char *library)
     wgpu.whole = wgpu.whole && wgpu.name;
     WGPU_FUNCTIONS(FIND)
 #undef FIND
+    wgpu.native = pt_platform_library(library, "wgpuDevicePoll") != NULL;
     return wgpu.whole;
 }
 
 static bool load(void)
 {
-    static const char *const names[] = {"libwebgpu_dawn.so", "libwebgpu_wrapper.so",
-                                        "libwebgpu_dawn.dylib", "libwebgpu_wrapper.dylib"};
+    static const char *const names[] = {"libwebgpu_dawn.so",       "libwebgpu_wrapper.so",
+                                        "libwgpu_native.so",       "libwebgpu_dawn.dylib",
+                                        "libwebgpu_wrapper.dylib", "libwgpu_native.dylib"};
     const char *named = pt_platform_env("POSTTRAIN_WEBGPU");
     if (wgpu.whole) return true;
     if (named && *named) return load_from(named);
@@ -171,7 +175,9 @@ static void on_error(const WGPUDevice *device, uint32_t type, WGPUStringView mes
                      void *unused)
 {
     (void)device, (void)unused;
-    fail(user, type == WGPU_ERROR_OUT_OF_MEMORY ? PT_GPU_OUT_OF_MEMORY : PT_GPU_BROKEN, message);
+    gpu *g = user;
+    if (g->trying) g->refused = true;
+    else fail(g, type == WGPU_ERROR_OUT_OF_MEMORY ? PT_GPU_OUT_OF_MEMORY : PT_GPU_BROKEN, message);
 }
 
 static void on_pipeline(uint32_t status, WGPUComputePipeline object, WGPUStringView message,
@@ -244,17 +250,9 @@ static bool limits_make_sense(const WGPULimits *l)
            l->workgroup_bytes >= 16384 && l->storage_alignment >= 4 && l->storage_alignment <= 256;
 }
 
-/* Dawn keeps features that are no standard yet, such as the products of subgroups, behind this. Others pass it over. */
-static WGPUToggles unsafe_toggles(void)
-{
-    static const char *const on[] = {"allow_unsafe_apis"};
-    return (WGPUToggles){.chain = {.type = WGPU_TYPE_TOGGLES}, .n_on = 1, .on = on};
-}
-
 static bool request_adapter(gpu *g)
 {
-    WGPUToggles toggles = unsafe_toggles();
-    WGPURequestAdapterOptions options = {.next = &toggles.chain, .power = WGPU_POWER_HIGH};
+    WGPURequestAdapterOptions options = {.power = WGPU_POWER_HIGH};
     WGPUCallbackInfo answer = {
         .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_adapter, .user1 = g};
     wgpu.InstanceRequestAdapter(g->instance, &options, answer);
@@ -268,19 +266,21 @@ static bool request_adapter(gpu *g)
     return false;
 }
 
+/* Libraries number the features that we can use differently: each that may be one is asked for, and try_features finds out. */
+static size_t find_features(gpu *g, uint32_t *found)
+{
+    static const uint32_t maybe[] = {10, 11,           /* shader-f16 */
+                                     17, 18, 0x30021}; /* subgroups */
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
+        if (wgpu.AdapterHasFeature(g->adapter, maybe[i])) found[n++] = maybe[i];
+    return n;
+}
+
 static bool request_device(gpu *g)
 {
-    uint32_t features[3];
-    size_t n = 0;
-    g->f16 = wgpu.AdapterHasFeature(g->adapter, WGPU_FEATURE_F16);
-    g->subgroups = wgpu.AdapterHasFeature(g->adapter, WGPU_FEATURE_SUBGROUPS);
-    g->matrix = wgpu.AdapterHasFeature(g->adapter, WGPU_FEATURE_SUBGROUP_MATRIX);
-    if (g->f16) features[n++] = WGPU_FEATURE_F16;
-    if (g->subgroups) features[n++] = WGPU_FEATURE_SUBGROUPS;
-    if (g->matrix) features[n++] = WGPU_FEATURE_SUBGROUP_MATRIX;
-    WGPUToggles toggles = unsafe_toggles();
-    WGPUDeviceDescriptor wanted = {.next = &toggles.chain,
-                                   .n_features = n,
+    uint32_t features[5];
+    WGPUDeviceDescriptor wanted = {.n_features = find_features(g, features),
                                    .features = features,
                                    .limits = &g->limits,
                                    .lost = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
@@ -311,6 +311,52 @@ static void make_layouts(gpu *g, int n)
     g->layout[n] = wgpu.DeviceCreatePipelineLayout(g->device, &layout);
 }
 
+static void compile(gpu *g, pipeline *p, const char *wgsl, size_t n, const char *entry,
+                    WGPUPipelineLayout layout)
+{
+    WGPUShaderText text = {.chain = {.type = WGPU_TYPE_WGSL}, .code = {wgsl, n}};
+    WGPUShaderDescriptor shader = {.next = &text.chain};
+    WGPUShaderModule module = wgpu.DeviceCreateShaderModule(g->device, &shader);
+    WGPUPipelineDescriptor d = {.layout = layout,
+                                .compute = {.module = module, .entry = view(entry)}};
+    p->gpu = g;
+    if (wgpu.native) {
+        p->object = wgpu.DeviceCreateComputePipeline(g->device, &d);
+        p->state = p->object ? PT_GPU_READY : PT_GPU_FAILED;
+    } else {
+        WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
+                                   .callback = (WGPUCallback)on_pipeline,
+                                   .user1 = p};
+        g->compiling++;
+        wgpu.DeviceCreateComputePipelineAsync(g->device, &d, answer);
+    }
+    wgpu.ShaderModuleRelease(module);
+}
+
+static bool compiles(gpu *g, const char *text)
+{
+    pipeline p = {0};
+    g->trying = true;
+    g->refused = false;
+    compile(g, &p, text, strlen(text), "main", g->layout[1]);
+    while (p.state == PT_GPU_WAITING && !g->failure) process_events(g);
+    process_events(g);
+    g->trying = false;
+    if (p.object) wgpu.ComputePipelineRelease(p.object);
+    return p.state == PT_GPU_READY && !g->refused;
+}
+
+static void try_features(gpu *g)
+{
+#define MAIN "@compute @workgroup_size(32) fn main() "
+    g->f16 = compiles(g, "enable f16; " MAIN "{}");
+    g->subgroups = compiles(g, "enable subgroups; " MAIN "{}");
+    g->matrix = g->f16 && g->subgroups &&
+                compiles(g, "enable f16; enable chromium_experimental_subgroup_matrix; " MAIN
+                            "{ var x = subgroup_matrix_left<f16, 16, 16>(); }");
+#undef MAIN
+}
+
 static bool open_all(gpu *g, bool software)
 {
     g->instance = wgpu.CreateInstance(NULL);
@@ -327,7 +373,8 @@ static bool open_all(gpu *g, bool software)
     int most =
         g->limits.storage_buffers < MOST_BINDINGS ? (int)g->limits.storage_buffers : MOST_BINDINGS;
     for (int n = 1; n <= most; n++) make_layouts(g, n);
-    return true;
+    try_features(g);
+    return !g->failure;
 }
 
 uint32_t pt_gpu_open(int32_t software, char *why, int32_t cap)
@@ -499,17 +546,7 @@ uint32_t pt_gpu_pipeline_new(uint32_t number, const char *wgsl, int32_t n, const
         pt_free(p);
         return 0;
     }
-    p->gpu = g;
-    WGPUShaderText text = {.chain = {.type = WGPU_TYPE_WGSL}, .code = {wgsl, (size_t)n}};
-    WGPUShaderDescriptor shader = {.next = &text.chain};
-    WGPUShaderModule module = wgpu.DeviceCreateShaderModule(g->device, &shader);
-    WGPUPipelineDescriptor d = {.layout = g->layout[bindings],
-                                .compute = {.module = module, .entry = view(entry)}};
-    WGPUCallbackInfo answer = {
-        .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_pipeline, .user1 = p};
-    g->compiling++;
-    wgpu.DeviceCreateComputePipelineAsync(g->device, &d, answer);
-    wgpu.ShaderModuleRelease(module);
+    compile(g, p, wgsl, (size_t)n, entry, g->layout[bindings]);
     return index;
 }
 

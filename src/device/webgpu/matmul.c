@@ -16,6 +16,7 @@ const pt_wg_tile pt_wg_tiles[] = {
     {"128x64 16x8", PT_WG_TILED, 128, 64, 16, 16, 8, true},
     {"128x128 16x8", PT_WG_TILED, 128, 128, 8, 16, 8, true},
     {"128x128 16x8 k16", PT_WG_TILED, 128, 128, 16, 16, 8, true},
+    {"128x256 16x8", PT_WG_TILED, 128, 256, 8, 16, 8, true},
     {"subgroup", PT_WG_SUBGROUP, 8, 1024, 4, 0, 0, true},
     {"subgroup matrix, f32 as 3 f16", PT_WG_MATRIX, 128, 128, 32, 0, 0, true},
     {"64x64 4x4, f16 storage", PT_WG_F16_STORAGE, 64, 64, 16, 4, 4, true},
@@ -37,6 +38,7 @@ enum {
     DEEP,
     DEEPER,
     DEEPEST,
+    BROAD,
     SUBGROUP,
     MATRIX,
     F16_STORAGE,
@@ -83,7 +85,8 @@ const char *pt_wg_tile_lacks(const pt_device *device, const pt_wg_tile *t)
 /* Workgroups that keep a large GPU busy. */
 #define BUSY 264
 #define MOST_SLICES 32
-#define LEAST_SLICE 64 /* of K */
+#define LEAST_SLICE 64   /* of K */
+#define MATRIX_SLICE 512 /* at most, for its sums to be as good as those in f32 */
 
 static int64_t groups_of(const pt_wg_product *p, const pt_wg_tile *t)
 {
@@ -93,6 +96,7 @@ static int64_t groups_of(const pt_wg_product *p, const pt_wg_tile *t)
 static const pt_wg_tile *choose(const pt_device *device, const pt_wg_product *p)
 {
     if (pt_wg_limits_of(device)->software) return &pt_wg_tiles[NAIVE];
+    if (groups_of(p, &pt_wg_tiles[BROAD]) >= BUSY) return &pt_wg_tiles[BROAD];
     if (groups_of(p, &pt_wg_tiles[DEEPER]) >= BUSY) return &pt_wg_tiles[DEEPER];
     if (groups_of(p, &pt_wg_tiles[MEDIUM]) >= BUSY / 4) return &pt_wg_tiles[MEDIUM];
     return &pt_wg_tiles[SMALL];
@@ -100,6 +104,7 @@ static const pt_wg_tile *choose(const pt_device *device, const pt_wg_product *p)
 
 static int64_t choose_slices(const pt_wg_product *p, const pt_wg_tile *t)
 {
+    if (t->kind == PT_WG_MATRIX) return pt_div_up(p->k, MATRIX_SLICE);
     int64_t groups = groups_of(p, t);
     int64_t most = pt_min_i64(MOST_SLICES, p->k / LEAST_SLICE);
     if (p->m * p->n > 1 << 22)

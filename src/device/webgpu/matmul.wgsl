@@ -11,6 +11,7 @@ const A4: u32 = BM * BK / 4u; // vectors of a tile
 const B4: u32 = BN * BK / 4u;
 const LOADS_A: u32 = (A4 + THREADS - 1u) / THREADS;
 const LOADS_B: u32 = (B4 + THREADS - 1u) / THREADS;
+const WHOLE: bool = VA == 1u && VB == 1u && HALF == 0u && MASK_K == 0u && A4 % THREADS == 0u && B4 % THREADS == 0u;
 const M4: u32 = BM / 4u;
 const N4: u32 = BN / 4u;
 const RM: u32 = BM / TM; // threads along M
@@ -36,6 +37,21 @@ fn fetch_b(i: u32, n0: u32, k0: u32, k_end: u32) -> vec4<f32> {
         return load_b(n0 + i / (BK / 4u), k0 + i % (BK / 4u) * 4u, p.n, k_end);
     }
     return load_b(k0 + i / N4, n0 + i % N4 * 4u, k_end, p.n);
+}
+
+// Where fetch_a and fetch_b find it among the tensor's vectors, and how far on the next tile's lies.
+fn place_a(i: u32, m0: u32, k0: u32) -> u32 {
+    if (TA == 1u) {
+        return (p.a_first + (k0 + i / M4) * p.a_ld + m0) / 4u + i % M4;
+    }
+    return (p.a_first + (m0 + i / (BK / 4u)) * p.a_ld + k0) / 4u + i % (BK / 4u);
+}
+
+fn place_b(i: u32, n0: u32, k0: u32) -> u32 {
+    if (TB == 1u) {
+        return (p.b_first + (n0 + i / (BK / 4u)) * p.b_ld + k0) / 4u + i % (BK / 4u);
+    }
+    return (p.b_first + (k0 + i / N4) * p.b_ld + n0) / 4u + i % N4;
 }
 
 fn put_a(i: u32, v: vec4<f32>) {
@@ -83,19 +99,36 @@ fn tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     var acc: array<vec4<f32>, 32>; // of rows 0 … 15: the first four columns, then the next; those beyond TM x TN are not used
     var next_a: array<vec4<f32>, LOADS_A>;
     var next_b: array<vec4<f32>, LOADS_B>;
+    // Where no tile is cut off, a vector's place only moves on.
+    let whole = WHOLE && m0 + BM <= p.m && n0 + BN <= p.n && (k_end - k_begin) % BK == 0u;
+    let step_a = select(BK, BK * p.a_ld, TA == 1u) / 4u;
+    let step_b = select(BK * p.b_ld, BK, TB == 1u) / 4u;
+    var at_a: array<u32, LOADS_A>;
+    var at_b: array<u32, LOADS_B>;
 
     for (var i = 0u; i < LOADS_A; i++) {
         let v = thread + i * THREADS;
         if (A4 % THREADS == 0u || v < A4) { put_a(v, fetch_a(v, m0, k_begin, k_end)); }
+        at_a[i] = place_a(v, m0, k_begin) + step_a;
     }
     for (var i = 0u; i < LOADS_B; i++) {
         let v = thread + i * THREADS;
         if (B4 % THREADS == 0u || v < B4) { put_b(v, fetch_b(v, n0, k_begin, k_end)); }
+        at_b[i] = place_b(v, n0, k_begin) + step_b;
     }
     workgroupBarrier();
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
         let more = k0 + BK < k_end;
-        if (more) {
+        if (more && whole) {
+            for (var i = 0u; i < LOADS_A; i++) {
+                next_a[i] = a4[at_a[i]];
+                at_a[i] += step_a;
+            }
+            for (var i = 0u; i < LOADS_B; i++) {
+                next_b[i] = b4[at_b[i]];
+                at_b[i] += step_b;
+            }
+        } else if (more) {
             for (var i = 0u; i < LOADS_A; i++) {
                 let v = thread + i * THREADS;
                 if (A4 % THREADS == 0u || v < A4) { next_a[i] = fetch_a(v, m0, k0 + BK, k_end); }

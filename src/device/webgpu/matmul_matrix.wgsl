@@ -2,8 +2,8 @@
 //
 // PRODUCTS = 3: A and B count in f32. Each row of A and column of B is scaled by a power of two, its largest element to 2^14 … 2^15, and
 // each element is the sum of two f16, high and low, which hold 22 or 23 of its 24 bits; a b is high high + high low + low high. The
-// units cut off what a sum cannot hold instead of rounding it, so every FLUSH of K their sums are added up apart, rounded.
-// (Ootomo, Yokota: Recovering single precision accuracy from Tensor Cores, 2022.) What an infinity meets may become NaN.
+// units cut off what a sum cannot hold instead of rounding it: a slice of K should be 512 at most, then the error is that of sums in f32
+// (Ootomo, Yokota: Recovering single precision accuracy from Tensor Cores, 2022). What an infinity meets may become NaN.
 // PRODUCTS = 1: A and B are rounded to f16, high alone.
 //
 // A workgroup of 8 subgroups of 32 computes a tile of 128 x 128, a subgroup 64 x 32 of it.
@@ -21,7 +21,6 @@ const BM: u32 = 128u;
 const BN: u32 = 128u;
 const BK: u32 = 32u;
 const THREADS: u32 = 256u;
-const FLUSH: u32 = 256u;
 const LOADS: u32 = BM * BK / 4u / THREADS; // vectors of a tile of A, or of B, that a thread brings in
 // The tiles keep the order of memory: A's is [m][k], or [k][m] where TA = 1; B's is [k][n], or [n][k]. Rows end in 16 unused bytes, so
 // that eight rows lie in different banks.
@@ -35,9 +34,9 @@ const STEP_B: u32 = select(1u, LD_B, TB == 1u); // from n to n + 1
 const NEXT_B: u32 = select(LD_B, 1u, TB == 1u);
 
 var<workgroup> high_a: array<f16, SIZE_A>;
-var<workgroup> low_a: array<f16, select(8u, SIZE_A, PRODUCTS == 3u)>;
+var<workgroup> low_a: array<f16, SIZE_A>;
 var<workgroup> high_b: array<f16, SIZE_B>;
-var<workgroup> low_b: array<f16, select(8u, SIZE_B, PRODUCTS == 3u)>;
+var<workgroup> low_b: array<f16, SIZE_B>;
 var<workgroup> stage: array<f32, 2048>; // 16 x 16 for each subgroup
 
 // Where the vector that thread `i` brings in lies in the tile: (row, column) of the matrix as it is stored.
@@ -53,18 +52,29 @@ fn place_b(i: u32) -> vec2<u32> {
 
 fn fetch_a(i: u32, m0: u32, k0: u32, k_end: u32) -> vec4<f32> {
     let at = place_a(i);
-    if (TA == 1u) {
-        return load_a(k0 + at.x, m0 + at.y, k_end, p.m);
+    let row = at.x + select(m0, k0, TA == 1u);
+    let col = at.y + select(k0, m0, TA == 1u);
+    let rows = select(p.m, k_end, TA == 1u);
+    let length = select(k_end, p.m, TA == 1u);
+    if (VA == 0u) {
+        return load_a(row, col, rows, length);
     }
-    return load_a(m0 + at.x, k0 + at.y, p.m, k_end);
+    // Without a branch around the read, the next need not wait for it; outside it is the first element's.
+    let inside = row < rows && col < length;
+    return select(vec4<f32>(), a4[(p.a_first + select(0u, row * p.a_ld + col, inside)) / 4u], inside);
 }
 
 fn fetch_b(i: u32, n0: u32, k0: u32, k_end: u32) -> vec4<f32> {
     let at = place_b(i);
-    if (TB == 1u) {
-        return load_b(n0 + at.x, k0 + at.y, p.n, k_end);
+    let row = at.x + select(k0, n0, TB == 1u);
+    let col = at.y + select(n0, k0, TB == 1u);
+    let rows = select(k_end, p.n, TB == 1u);
+    let length = select(p.n, k_end, TB == 1u);
+    if (VB == 0u || MASK_K == 1u) {
+        return load_b(row, col, rows, length);
     }
-    return load_b(k0 + at.x, n0 + at.y, k_end, p.n);
+    let inside = row < rows && col < length;
+    return select(vec4<f32>(), b4[(p.b_first + select(0u, row * p.b_ld + col, inside)) / 4u], inside);
 }
 
 fn scales_of_a(i: u32, m0: u32) -> vec4<f32> {
@@ -91,16 +101,21 @@ fn scales_of_b(i: u32, n0: u32) -> vec4<f32> {
     return vec4<f32>(scale_b[n.x], scale_b[n.y], scale_b[n.z], scale_b[n.w]);
 }
 
+// Four elements as f16, as they were rounded: compilers that take f32(f16(x)) for x cannot look through this. The word is 0, which only
+// the host knows.
+fn rounded_pairs(value: vec4<f32>) -> vec2<u32> { return packed(value) ^ vec2<u32>(p.at_[2].w); }
+
 fn put_a(i: u32, value: vec4<f32>) {
     let place = place_a(i);
     let at = place.x * LD_A + place.y;
-    let high = vec4<f16>(value);
+    let pairs = rounded_pairs(value);
+    let high = vec4<f16>(bitcast<vec2<f16>>(pairs.x), bitcast<vec2<f16>>(pairs.y));
     high_a[at] = high.x;
     high_a[at + 1u] = high.y;
     high_a[at + 2u] = high.z;
     high_a[at + 3u] = high.w;
     if (PRODUCTS == 3u) {
-        let low = vec4<f16>(value - vec4<f32>(high));
+        let low = vec4<f16>(value - unpacked(pairs));
         low_a[at] = low.x;
         low_a[at + 1u] = low.y;
         low_a[at + 2u] = low.z;
@@ -111,13 +126,14 @@ fn put_a(i: u32, value: vec4<f32>) {
 fn put_b(i: u32, value: vec4<f32>) {
     let place = place_b(i);
     let at = place.x * LD_B + place.y;
-    let high = vec4<f16>(value);
+    let pairs = rounded_pairs(value);
+    let high = vec4<f16>(bitcast<vec2<f16>>(pairs.x), bitcast<vec2<f16>>(pairs.y));
     high_b[at] = high.x;
     high_b[at + 1u] = high.y;
     high_b[at + 2u] = high.z;
     high_b[at + 3u] = high.w;
     if (PRODUCTS == 3u) {
-        let low = vec4<f16>(value - vec4<f32>(high));
+        let low = vec4<f16>(value - unpacked(pairs));
         low_b[at] = low.x;
         low_b[at + 1u] = low.y;
         low_b[at + 2u] = low.z;
@@ -125,18 +141,13 @@ fn put_b(i: u32, value: vec4<f32>) {
     }
 }
 
-// Eight of a subgroup's 16 x 16 in the stage.
-fn staged(at: u32) -> vec4<f32> {
-    return vec4<f32>(stage[at], stage[at + 32u], stage[at + 64u], stage[at + 96u]);
-}
-
-// The element of C that value[j] of staged() is, for the 16 x 16 at (m, n), scaled back.
-fn store_four(m: u32, n: u32, slice: u32, lane: u32, value: vec4<f32>) {
+// A subgroup's 16 x 16 from the stage to C at (m, n), scaled back.
+fn store_stage(m: u32, n: u32, slice: u32, own: u32, lane: u32) {
     let column = n + lane % 16u;
-    for (var j = 0u; j < 4u; j++) {
+    for (var j = 0u; j < 8u; j++) {
         let row = m + lane / 16u + 2u * j;
         if (row < p.m && column < p.n) {
-            var v = value[j];
+            var v = stage[own + lane + 32u * j];
             if (PRODUCTS == 3u) {
                 // 1 / scale, exact, multiplied first: either may be beyond f32 where their product is not
                 v *= bitcast<f32>(0x7f000000u - bitcast<u32>(scale_a[row])) * bitcast<f32>(0x7f000000u - bitcast<u32>(scale_b[column]));
@@ -165,7 +176,6 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
     var c10 = Sum(); var c11 = Sum();
     var c20 = Sum(); var c21 = Sum();
     var c30 = Sum(); var c31 = Sum();
-    var sum: array<vec4<f32>, 16>; // of each 16 x 16, two vectors
     var next_a: array<vec4<f32>, LOADS>;
     var next_b: array<vec4<f32>, LOADS>;
 
@@ -240,56 +250,6 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
             }
         }
         workgroupBarrier();
-        if (!more || (k0 - k_begin) % FLUSH == FLUSH - BK) {
-            subgroupMatrixStore(&stage, own, c00, false, 16u);
-            workgroupBarrier();
-            sum[0] += staged(own + lane);
-            sum[1] += staged(own + lane + 128u);
-            c00 = Sum();
-            workgroupBarrier();
-            subgroupMatrixStore(&stage, own, c01, false, 16u);
-            workgroupBarrier();
-            sum[2] += staged(own + lane);
-            sum[3] += staged(own + lane + 128u);
-            c01 = Sum();
-            workgroupBarrier();
-            subgroupMatrixStore(&stage, own, c10, false, 16u);
-            workgroupBarrier();
-            sum[4] += staged(own + lane);
-            sum[5] += staged(own + lane + 128u);
-            c10 = Sum();
-            workgroupBarrier();
-            subgroupMatrixStore(&stage, own, c11, false, 16u);
-            workgroupBarrier();
-            sum[6] += staged(own + lane);
-            sum[7] += staged(own + lane + 128u);
-            c11 = Sum();
-            workgroupBarrier();
-            subgroupMatrixStore(&stage, own, c20, false, 16u);
-            workgroupBarrier();
-            sum[8] += staged(own + lane);
-            sum[9] += staged(own + lane + 128u);
-            c20 = Sum();
-            workgroupBarrier();
-            subgroupMatrixStore(&stage, own, c21, false, 16u);
-            workgroupBarrier();
-            sum[10] += staged(own + lane);
-            sum[11] += staged(own + lane + 128u);
-            c21 = Sum();
-            workgroupBarrier();
-            subgroupMatrixStore(&stage, own, c30, false, 16u);
-            workgroupBarrier();
-            sum[12] += staged(own + lane);
-            sum[13] += staged(own + lane + 128u);
-            c30 = Sum();
-            workgroupBarrier();
-            subgroupMatrixStore(&stage, own, c31, false, 16u);
-            workgroupBarrier();
-            sum[14] += staged(own + lane);
-            sum[15] += staged(own + lane + 128u);
-            c31 = Sum();
-            workgroupBarrier();
-        }
         if (more) {
             for (var i = 0u; i < LOADS; i++) {
                 let v = thread + i * THREADS;
@@ -299,22 +259,38 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
         }
         workgroupBarrier();
     }
-    store_four(m0 + m_warp + 0u, n0 + n_warp + 0u, group.z, lane, sum[0]);
-    store_four(m0 + m_warp + 0u + 8u, n0 + n_warp + 0u, group.z, lane, sum[1]);
-    store_four(m0 + m_warp + 0u, n0 + n_warp + 16u, group.z, lane, sum[2]);
-    store_four(m0 + m_warp + 0u + 8u, n0 + n_warp + 16u, group.z, lane, sum[3]);
-    store_four(m0 + m_warp + 16u, n0 + n_warp + 0u, group.z, lane, sum[4]);
-    store_four(m0 + m_warp + 16u + 8u, n0 + n_warp + 0u, group.z, lane, sum[5]);
-    store_four(m0 + m_warp + 16u, n0 + n_warp + 16u, group.z, lane, sum[6]);
-    store_four(m0 + m_warp + 16u + 8u, n0 + n_warp + 16u, group.z, lane, sum[7]);
-    store_four(m0 + m_warp + 32u, n0 + n_warp + 0u, group.z, lane, sum[8]);
-    store_four(m0 + m_warp + 32u + 8u, n0 + n_warp + 0u, group.z, lane, sum[9]);
-    store_four(m0 + m_warp + 32u, n0 + n_warp + 16u, group.z, lane, sum[10]);
-    store_four(m0 + m_warp + 32u + 8u, n0 + n_warp + 16u, group.z, lane, sum[11]);
-    store_four(m0 + m_warp + 48u, n0 + n_warp + 0u, group.z, lane, sum[12]);
-    store_four(m0 + m_warp + 48u + 8u, n0 + n_warp + 0u, group.z, lane, sum[13]);
-    store_four(m0 + m_warp + 48u, n0 + n_warp + 16u, group.z, lane, sum[14]);
-    store_four(m0 + m_warp + 48u + 8u, n0 + n_warp + 16u, group.z, lane, sum[15]);
+    subgroupMatrixStore(&stage, own, c00, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 0u, n0 + n_warp + 0u, group.z, own, lane);
+    workgroupBarrier();
+    subgroupMatrixStore(&stage, own, c01, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 0u, n0 + n_warp + 16u, group.z, own, lane);
+    workgroupBarrier();
+    subgroupMatrixStore(&stage, own, c10, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 16u, n0 + n_warp + 0u, group.z, own, lane);
+    workgroupBarrier();
+    subgroupMatrixStore(&stage, own, c11, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 16u, n0 + n_warp + 16u, group.z, own, lane);
+    workgroupBarrier();
+    subgroupMatrixStore(&stage, own, c20, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 32u, n0 + n_warp + 0u, group.z, own, lane);
+    workgroupBarrier();
+    subgroupMatrixStore(&stage, own, c21, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 32u, n0 + n_warp + 16u, group.z, own, lane);
+    workgroupBarrier();
+    subgroupMatrixStore(&stage, own, c30, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 48u, n0 + n_warp + 0u, group.z, own, lane);
+    workgroupBarrier();
+    subgroupMatrixStore(&stage, own, c31, false, 16u);
+    workgroupBarrier();
+    store_stage(m0 + m_warp + 48u, n0 + n_warp + 16u, group.z, own, lane);
+    workgroupBarrier();
 }
 
 // ---- the scales: powers of two that bring the largest element of a row of A, or of a column of B, to 2^14 … 2^15

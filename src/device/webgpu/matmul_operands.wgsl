@@ -52,10 +52,10 @@ fn load_a(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
     if (row >= rows || col >= length) {
         return vec4<f32>();
     }
-    if (HALF == 1u) {
-        return unpacked(half_a[(row * p.a_ld + col) / 4u]);
-    }
     let at = p.a_first + row * p.a_ld + col;
+    if (HALF == 1u) {
+        return unpacked(half_a[at / 4u]);
+    }
     if (VA == 1u) {
         return a4[at / 4u];
     }
@@ -73,10 +73,10 @@ fn load_b(row: u32, col: u32, rows: u32, length: u32) -> vec4<f32> {
     if (MASK_K == 1u) {
         if (mask[p.mask_first + row] < 0) { return vec4<f32>(); }
     }
-    if (HALF == 1u) {
-        return unpacked(half_b[(row * p.b_ld + col) / 4u]);
-    }
     let at = p.b_first + row * p.b_ld + col;
+    if (HALF == 1u) {
+        return unpacked(half_b[at / 4u]);
+    }
     if (VB == 1u) {
         return b4[at / 4u];
     }

@@ -32,30 +32,30 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
     for (var k0 = k_begin; k0 < k_end; k0 += 4u) {
         let upper = four_of_a(m0 + lane % 4u, k0, k_end);
         let lower = four_of_a(m0 + 4u + lane % 4u, k0, k_end);
-        var b: array<vec4<f32>, 4>;
+        var piece: array<vec4<f32>, 4>; // of B: four k of four columns
         if (TB == 0u) {
-            b[0] = load_b(k0, n, k_end, p.n);
-            b[1] = load_b(k0 + 1u, n, k_end, p.n);
-            b[2] = load_b(k0 + 2u, n, k_end, p.n);
-            b[3] = load_b(k0 + 3u, n, k_end, p.n);
+            piece[0] = load_b(k0, n, k_end, p.n);
+            piece[1] = load_b(k0 + 1u, n, k_end, p.n);
+            piece[2] = load_b(k0 + 2u, n, k_end, p.n);
+            piece[3] = load_b(k0 + 3u, n, k_end, p.n);
         } else {
             let c0 = load_b(n, k0, p.n, k_end);
             let c1 = load_b(n + 1u, k0, p.n, k_end);
             let c2 = load_b(n + 2u, k0, p.n, k_end);
             let c3 = load_b(n + 3u, k0, p.n, k_end);
-            b[0] = vec4<f32>(c0.x, c1.x, c2.x, c3.x);
-            b[1] = vec4<f32>(c0.y, c1.y, c2.y, c3.y);
-            b[2] = vec4<f32>(c0.z, c1.z, c2.z, c3.z);
-            b[3] = vec4<f32>(c0.w, c1.w, c2.w, c3.w);
+            piece[0] = vec4<f32>(c0.x, c1.x, c2.x, c3.x);
+            piece[1] = vec4<f32>(c0.y, c1.y, c2.y, c3.y);
+            piece[2] = vec4<f32>(c0.z, c1.z, c2.z, c3.z);
+            piece[3] = vec4<f32>(c0.w, c1.w, c2.w, c3.w);
         }
-        sum0 = four(subgroupShuffle(upper, 0u), b, sum0);
-        sum1 = four(subgroupShuffle(upper, 1u), b, sum1);
-        sum2 = four(subgroupShuffle(upper, 2u), b, sum2);
-        sum3 = four(subgroupShuffle(upper, 3u), b, sum3);
-        sum4 = four(subgroupShuffle(lower, 0u), b, sum4);
-        sum5 = four(subgroupShuffle(lower, 1u), b, sum5);
-        sum6 = four(subgroupShuffle(lower, 2u), b, sum6);
-        sum7 = four(subgroupShuffle(lower, 3u), b, sum7);
+        sum0 = four(subgroupShuffle(upper, 0u), piece, sum0);
+        sum1 = four(subgroupShuffle(upper, 1u), piece, sum1);
+        sum2 = four(subgroupShuffle(upper, 2u), piece, sum2);
+        sum3 = four(subgroupShuffle(upper, 3u), piece, sum3);
+        sum4 = four(subgroupShuffle(lower, 0u), piece, sum4);
+        sum5 = four(subgroupShuffle(lower, 1u), piece, sum5);
+        sum6 = four(subgroupShuffle(lower, 2u), piece, sum6);
+        sum7 = four(subgroupShuffle(lower, 3u), piece, sum7);
     }
     store(m0, n, group.z, sum0);
     store(m0 + 1u, n, group.z, sum1);
@@ -67,6 +67,6 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
     store(m0 + 7u, n, group.z, sum7);
 }
 
-fn four(a: vec4<f32>, b: array<vec4<f32>, 4>, sum: vec4<f32>) -> vec4<f32> {
-    return fma(vec4<f32>(a.w), b[3], fma(vec4<f32>(a.z), b[2], fma(vec4<f32>(a.y), b[1], fma(vec4<f32>(a.x), b[0], sum))));
+fn four(left: vec4<f32>, piece: array<vec4<f32>, 4>, sum: vec4<f32>) -> vec4<f32> {
+    return fma(vec4<f32>(left.w), piece[3], fma(vec4<f32>(left.z), piece[2], fma(vec4<f32>(left.y), piece[1], fma(vec4<f32>(left.x), piece[0], sum))));
 }
