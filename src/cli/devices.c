@@ -96,7 +96,8 @@ const pt_verb pt_verb_devices = {
     .details = "Example:\n  posttrain devices\n",
     .manual = "Lists the devices that --device takes, the GPU that WebGPU finds (through a library "
               "that POSTTRAIN_WEBGPU names, or that "
-              "the loader finds: libwebgpu_dawn.so), and the instruction sets that --isa takes "
+              "the loader finds: libwebgpu_dawn.so, libwgpu_native.so), and the instruction sets "
+              "that --isa takes "
               "here, worst first. Those whose names end in strict give the bits of plain C and "
               "are slower.\n",
     .run = run,
