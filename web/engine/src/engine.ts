@@ -11,6 +11,7 @@ import {
     type Evaluation,
     type FileChunk,
     type FileInfo,
+    type Kernel,
     type Likely,
     type Look,
     type ModuleName,
@@ -20,6 +21,7 @@ import {
     type Probe,
     type RunEvent,
     type RunSettings,
+    type Rung,
     type SampledToken,
     type SampleSettings,
 } from './types.js';
@@ -204,9 +206,18 @@ export class Run {
     }
 }
 
-interface SampleOptions {
+interface Stoppable {
     signal?: AbortSignal;
 }
+
+export interface LadderOptions {
+    /** By name; all, when left out. */
+    kernels?: string[];
+    /** Of the matrices: 256, 512 … 4096, when left out. */
+    sizes?: number[];
+}
+
+const SIZES = [256, 512, 1024, 2048, 4096];
 
 export class Engine {
     readonly info: EngineInfo;
@@ -338,17 +349,17 @@ export class Engine {
         return result.finally(this.cancelOn(options.signal, id));
     }
 
-    /** Tokens as they are made. Breaking out of the loop, or the signal, ends it. */
-    async *sample(settings: SampleSettings, options: SampleOptions = {}): AsyncGenerator<SampledToken, void, undefined> {
-        if (options.signal?.aborted) return;
-        const ready: SampledToken[] = [];
+    /** What a call tells, as it tells it. */
+    private async *told<T>(name: 'sample' | 'ladder', args: Calls['sample' | 'ladder']['args'], signal: AbortSignal | undefined): AsyncGenerator<T, void, undefined> {
+        if (signal?.aborted) return;
+        const ready: T[] = [];
         let wake = () => {};
         let over = false;
-        const { result, id } = this.link.call('sample', settings, (event) => {
-            ready.push(...(event as SampledToken[]));
+        const { result, id } = this.link.call(name, args, (event) => {
+            ready.push(...(event as T[]));
             wake();
         });
-        const forget = this.cancelOn(options.signal, id);
+        const forget = this.cancelOn(signal, id);
         const finished = result.finally(() => {
             forget();
             over = true;
@@ -363,12 +374,29 @@ export class Engine {
             }
             await finished;
         } catch (error) {
-            const aborted = options.signal?.aborted && error instanceof EngineError && error.status === 'INTERRUPTED';
+            const aborted = signal?.aborted && error instanceof EngineError && error.status === 'INTERRUPTED';
             if (!aborted) throw error;
         } finally {
             if (!over) this.cancelOn(AbortSignal.abort(), id);
             await finished.catch(() => undefined);
         }
+    }
+
+    /** Tokens as they are made. Breaking out of the loop, or the signal, ends it. */
+    sample(settings: SampleSettings, { signal }: Stoppable = {}): AsyncGenerator<SampledToken, void, undefined> {
+        return this.told('sample', settings, signal);
+    }
+
+    /** The ways to multiply matrices here: the kernels of the GPU in use, and the processor. */
+    kernels(): Promise<Kernel[]> {
+        return this.call('kernels', null);
+    }
+
+    /** How fast each of them is on square matrices, smaller ones first: rungs as they are measured, some seconds for each size. Breaking out of the
+     * loop, or the signal, ends it, and so does a run or a model that takes the engine; beside one it is refused. What one product
+     * would hold up for too long is left out, and why is told. */
+    ladder({ kernels, sizes = SIZES }: LadderOptions = {}, { signal }: Stoppable = {}): AsyncGenerator<Rung, void, undefined> {
+        return this.told('ladder', { sizes, ...(kernels && { kernels }) }, signal);
     }
 
     /** What a sampler with these settings could draw from these logits, likeliest first, and how likely each is. Needs no model, and does no

@@ -1,5 +1,5 @@
 export { createEngine, Engine, listPresets, planRun, Run } from './engine.js';
-export type { Bytes, EngineOptions, TrainOptions } from './engine.js';
+export type { Bytes, EngineOptions, LadderOptions, TrainOptions } from './engine.js';
 export { FileParts } from './file_parts.js';
 export { gpuAbilities } from './gpu.js';
 export { chooseModule, hostAbilities, refuseThreads } from './modules.js';

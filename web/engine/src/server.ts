@@ -4,18 +4,19 @@ import { platform } from '#platform';
 import { Abi, type PlainCall } from './abi.js';
 import { GpuInUse } from './gpu_in_use.js';
 import { Job } from './job.js';
+import { Ladder } from './ladder.js';
 import { facts, memoryFor } from './modules.js';
 import type { Port } from './platform.js';
 import { RUN_EVENTS, type CallName, type Calls, type OpenOptions, type Request } from './protocol.js';
 import { Threads } from './threads.js';
-import { EngineError, type EngineInfo, type FileChunk, type SampledToken } from './types.js';
+import { EngineError, type EngineInfo, type FileChunk, type Plan, type RunSettings, type SampledToken } from './types.js';
 
 /** Of what someone waits for: short. */
 const SLICE_MS = 15;
 
 type Handlers = { [C in CallName]: (args: Calls[C]['args'], id: number) => Calls[C]['result'] | Promise<Calls[C]['result']> };
 /** What the engine does one of at a time. */
-type Single = 'evaluate' | 'sample' | 'look';
+type Single = 'evaluate' | 'sample' | 'look' | 'ladder';
 
 export class Server {
     private readonly port: Port;
@@ -23,11 +24,12 @@ export class Server {
     private threads: Threads | undefined;
     private readonly gpu = new GpuInUse(() => this.engine());
     private readonly job = new Job(() => this.engine(), this.gpu, (event, transfer) => this.tell(RUN_EVENTS, event, transfer));
+    private readonly ladder = new Ladder(() => this.engine(), this.gpu);
     /** Whose pieces of a file are written: a run's, or a call's. */
     private writer = RUN_EVENTS;
     private readonly cancelled = new Set<number>();
     /** Who waits for what the engine has one of. */
-    private readonly last: Record<Single, Promise<unknown>> = { evaluate: Promise.resolve(), sample: Promise.resolve(), look: Promise.resolve() };
+    private readonly last: Record<Single, Promise<unknown>> = { evaluate: Promise.resolve(), sample: Promise.resolve(), look: Promise.resolve(), ladder: Promise.resolve() };
 
     constructor(port: Port) {
         this.port = port;
@@ -116,10 +118,25 @@ export class Server {
     private alone<T>(what: Single, id: number, work: () => Promise<T>): Promise<T> {
         const mine = this.last[what].then(() => {
             if (this.cancelled.has(id)) throw new EngineError('INTERRUPTED', 'it was cancelled');
-            return this.orLost(work);
+            return work();
         });
         this.last[what] = mine.catch(() => undefined);
         return mine;
+    }
+
+    private askModel<T>(what: Single, id: number, work: () => Promise<T>): Promise<T> {
+        return this.alone(what, id, () => this.orLost(work));
+    }
+
+    /** Nothing is measured beside a run or a model. */
+    private async endLadder(): Promise<void> {
+        this.ladder.stop();
+        await this.last.ladder;
+    }
+
+    private async place(what: 'train' | 'load', settings: RunSettings): Promise<Plan> {
+        await this.endLadder();
+        return this.job.place(what, settings);
     }
 
     private close(): null {
@@ -160,7 +177,7 @@ export class Server {
                 this.writer = RUN_EVENTS;
             }
         },
-        train: (settings) => this.job.place('train', settings),
+        train: (settings) => this.place('train', settings),
         run: () => this.job.run(),
         pause: () => {
             this.job.pause();
@@ -184,18 +201,19 @@ export class Server {
             this.job.continue(steps);
             return null;
         },
-        load: (settings) => this.job.place('load', settings),
-        unload: () => {
+        load: (settings) => this.place('load', settings),
+        unload: async () => {
+            await this.endLadder();
             this.job.unload();
             return null;
         },
         evaluate: ({ text }, id) =>
-            this.alone('evaluate', id, async () => {
+            this.askModel('evaluate', id, async () => {
                 this.engine().callWith('evaluate', text);
                 return (await this.poll(id, 'evaluate_poll', (result) => this.tell(id, result))) as Calls['evaluate']['result'];
             }),
         sample: (settings, id) =>
-            this.alone('sample', id, async () => {
+            this.askModel('sample', id, async () => {
                 this.engine().callWith('sample', settings);
                 const tell = (tokens: unknown) => this.tell(id, settings.logits ? this.withLogits(tokens as SampledToken[]) : tokens);
                 tell(await this.poll(id, 'sample_poll', tell));
@@ -203,9 +221,9 @@ export class Server {
             }),
         odds: (question) => this.engine().callWith('odds', question) as Calls['odds']['result'],
         look: ({ text }, id) =>
-            this.alone('look', id, async () => this.engine().callWith('look', text) as Calls['look']['result']),
+            this.askModel('look', id, async () => this.engine().callWith('look', text) as Calls['look']['result']),
         lens: ({ layer, top }, id) =>
-            this.alone('look', id, async () => {
+            this.askModel('look', id, async () => {
                 this.engine().call('lens', whole('layer', layer));
                 await this.poll(id, 'look_poll', () => {});
                 const values = this.engine().values();
@@ -213,10 +231,16 @@ export class Server {
                 return { values, top: this.engine().call('lens_top', whole('top', top)) as NonNullable<Calls['lens']['result']['top']> };
             }),
         attention: ({ layer }, id) =>
-            this.alone('look', id, async () => {
+            this.askModel('look', id, async () => {
                 this.engine().call('attention', whole('layer', layer));
                 await this.poll(id, 'look_poll', () => {});
                 return this.engine().values();
+            }),
+        kernels: () => this.ladder.kernels(),
+        ladder: (settings, id) =>
+            this.alone('ladder', id, async () => {
+                await this.ladder.climb(settings, (rung) => this.tell(id, [rung]), () => this.cancelled.has(id));
+                return null;
             }),
         cancel: ({ id }) => {
             this.cancelled.add(id);
