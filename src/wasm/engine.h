@@ -117,7 +117,7 @@ pt_status pt_engine_look_poll(pt_engine *e, double ms, pt_error *err);
 pt_status pt_engine_lens_top(pt_engine *e, int64_t k, pt_error *err);
 
 /* ---- the ladder of kernels: ladder.c ---- */
-/* [{name, lacks}]: the kernels for products of matrices of the GPU in use, and for one that it cannot run why. */
+/* [{name, lacks}]: the kernels for products of matrices of the GPU in use, and what it lacks for one. */
 pt_status pt_engine_kernels(pt_engine *e, pt_error *err);
 /* Begins to time the kernel (or PT_BENCH_LINEAR on the processor) on matrices of size by size; then poll. Not beside a run or a model, which
  * would end it. */

@@ -10,7 +10,7 @@ pt_status pt_engine_kernels(pt_engine *e, pt_error *err)
     pt_json_writer w = pt_json_writer_begin(&e->out, 0);
     pt_json_begin_array(&w, NULL);
     for (int i = 0; e->device != e->cpu && (name = pt_device_webgpu_kernel(i)); i++) {
-        const char *lacks = pt_device_webgpu_lacks(e->device, i);
+        const char *lacks = pt_device_webgpu_kernel_lacks(e->device, i);
         pt_json_begin_object(&w, NULL);
         pt_json_string(&w, "name", name);
         if (lacks) pt_json_string(&w, "lacks", lacks);

@@ -35,7 +35,8 @@ export async function* climb<W extends Kernel>(ways: W[], sizes: number[], time:
         return last ? last.seconds * (size / last.size) ** 3 : 0;
     };
     const rung = async (way: W, size: number): Promise<Timing | { why: string }> => {
-        const why = way.lacks ?? over.get(way) ?? over.get(way.device);
+        if (way.lacks) return { why: `it needs ${way.lacks}, which this GPU lacks` };
+        const why = over.get(way) ?? over.get(way.device);
         if (why) return { why };
         try {
             const seconds = await foresee(way, size);

@@ -237,7 +237,7 @@ export interface Probe {
 export interface Kernel {
     name: string;
     device: 'webgpu' | 'cpu';
-    /** What this GPU lacks for it; for people. */
+    /** What it needs and this GPU lacks: "subgroups". */
     lacks?: string;
 }
 
