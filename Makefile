@@ -392,7 +392,8 @@ WASM_OUT := $(BUILD)/wasm
 WASM_SHIPPED := wasm32 wasm32-threads wasm32-relaxed wasm64-relaxed
 WASM_MODULES := $(WASM_SHIPPED) wasm64-threads scalar
 WASM_FILES := $(shell grep -lE '^.include "base/(fs|fs_calls|atomic_file|append_file)\.h"' $(SRC))
-WASM_SRC := $(filter-out $(filter-out %/probe.c %/memory.c,$(wildcard src/bench/*.c)) %_test.c src/api/% src/cli/% src/factory/% src/device/fake/% src/base/fs% \
+WASM_BENCH := $(addprefix src/bench/,ladder.c memory.c probe.c samples.c square.c timed.c)
+WASM_SRC := $(filter-out $(filter-out $(WASM_BENCH),$(wildcard src/bench/*.c)) %_test.c src/api/% src/cli/% src/factory/% src/device/fake/% src/base/fs% \
               src/base/atomic_file.c src/base/append_file.c %/platform_posix.c \
               %/host_native.c $(WASM_FILES),$(SRC))
 WASM_CPU := $(filter-out %_selftest_cpu.c src/device/cpu/gemm_bf16%,$(CPU))

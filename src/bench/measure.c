@@ -13,55 +13,6 @@
 #define LEAST_BLOCKS 3
 #define LEAST_REMOTE_BLOCKS 5
 
-pt_status pt_bench_add_sample(pt_bench_samples *s, double value, pt_error *err)
-{
-    if (s->n == s->capacity) {
-        int64_t capacity = pt_max_i64(64, 2 * s->capacity);
-        double *grown = pt_realloc(s->value, (size_t)s->capacity * sizeof *grown,
-                                   (size_t)capacity * sizeof *grown);
-        if (!grown) return pt_fail(err, PT_NO_MEMORY, "no memory for samples");
-        s->value = grown;
-        s->capacity = capacity;
-    }
-    s->value[s->n++] = value;
-    return PT_OK;
-}
-
-/* Linear between the two nearest ranks. */
-static double quantile(const double *sorted, int64_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    int64_t below = (int64_t)at;
-    int64_t above = pt_min_i64(below + 1, n - 1);
-    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
-}
-
-static void sort(double *value, int64_t n)
-{
-    for (int64_t gap = n / 2; gap > 0; gap /= 2)
-        for (int64_t i = gap; i < n; i++) {
-            double v = value[i];
-            int64_t j = i;
-            for (; j >= gap && value[j - gap] > v; j -= gap) value[j] = value[j - gap];
-            value[j] = v;
-        }
-}
-
-void pt_bench_settle(pt_bench_samples *s)
-{
-    s->median = s->p10 = s->p90 = s->least = s->most = PT_NAN;
-    double *sorted = s->n ? pt_alloc((size_t)s->n * sizeof *sorted) : NULL;
-    if (!sorted) return;
-    memcpy(sorted, s->value, (size_t)s->n * sizeof *sorted);
-    sort(sorted, s->n);
-    s->median = quantile(sorted, s->n, 0.5);
-    s->p10 = quantile(sorted, s->n, 0.1);
-    s->p90 = quantile(sorted, s->n, 0.9);
-    s->least = sorted[0];
-    s->most = sorted[s->n - 1];
-    pt_free(sorted);
-}
-
 /* ---- rows ---- */
 
 pt_bench_row *pt_bench_row_new(pt_bench *b, const char *name, const char *shape, pt_error *err)
@@ -106,36 +57,23 @@ bool pt_bench_wants(const pt_bench *b, const char *name, const char *shape)
 pt_status pt_bench_finish(pt_device *device, pt_error *err)
 {
     if (pt_device_pool(device)) return PT_OK;
-    pt_buffer *buffer = NULL;
-    float word;
-    pt_download download;
-    pt_status s = pt_buffer_new(device, sizeof word, &buffer, err);
-    pt_tensor t = {.buffer = buffer, .dtype = PT_F32, .rank = 1, .dim = {1, 1, 1, 1}};
-    if (s == PT_OK) s = pt_download_begin(device, &t, &word, sizeof word, &download, err);
-    if (s == PT_OK) s = pt_submit(device, err);
-    if (s == PT_OK)
-        while ((s = pt_download_poll(device, &download, err)) == PT_PENDING) continue;
-    pt_buffer_free(buffer);
-    return s;
+    pt_bench_work nothing = {.device = device};
+    double took;
+    return pt_bench_wait(&nothing, &took, err);
 }
 
-/* A GPU is waited for once a block, which takes up to a millisecond: so blocks are long there, and their length is found with
- * ever more calls. */
+/* A GPU is waited for once a block, which takes up to a millisecond: so blocks are long there. */
 static pt_status warm_up_remote(pt_bench_work *w, pt_error *err)
 {
-    double took = 0, spent = 0;
-    for (w->calls = 1; took < REMOTE_BLOCK_SECONDS / 4 || spent < REMOTE_WARM_SECONDS;
-         spent += took) {
-        if (took < REMOTE_BLOCK_SECONDS / 4 && took > 0) w->calls *= 2;
-        double before = pt_clock_seconds();
-        pt_status s = PT_OK;
-        for (int64_t i = 0; i < w->calls && s == PT_OK; i++) s = w->call(w->ctx, err);
-        if (s == PT_OK) s = pt_bench_finish(w->device, err);
-        if (s) return s;
-        took = pt_clock_seconds() - before;
+    pt_bench_warmth warmth = {.block = REMOTE_BLOCK_SECONDS, .least = REMOTE_WARM_SECONDS};
+    pt_status s = PT_OK;
+    w->calls = 1;
+    while (s == PT_OK && !warmth.warm) {
+        double took;
+        s = pt_bench_wait(w, &took, err);
+        if (s == PT_OK) pt_bench_warm(&warmth, w, took);
     }
-    w->calls = pt_max_i64(1, (int64_t)((double)w->calls * REMOTE_BLOCK_SECONDS / took));
-    return PT_OK;
+    return s;
 }
 
 pt_status pt_bench_warm_up(const pt_bench *b, pt_bench_work *w, pt_error *err)
@@ -169,11 +107,8 @@ static pt_status sample_peak(pt_device *device, pt_dtype dtype, bool alone, int6
 
 pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *w, pt_error *err)
 {
-    pt_status s = PT_OK;
-    double before = pt_clock_seconds();
-    for (int64_t i = 0; i < w->calls && s == PT_OK; i++) s = w->call(w->ctx, err);
-    if (s == PT_OK) s = pt_bench_finish(w->device, err);
-    double took = pt_clock_seconds() - before;
+    double took;
+    pt_status s = pt_bench_wait(w, &took, err);
     if (s == PT_OK) s = pt_bench_add_sample(&row->seconds, took / (double)w->calls, err);
     if (s == PT_OK && pt_device_pool(w->device))
         s = sample_peak(w->device, row->dtype, false, BESIDE_BLOCKS, &row->beside, err);

@@ -37,6 +37,34 @@ void pt_bench_complete(const pt_bench *bench, pt_bench_row *row);
 /* All of the above. */
 pt_status pt_bench_measure(pt_bench *bench, pt_bench_row *row, pt_bench_work *work, pt_error *err);
 
+/* ---- blocks, also where nothing may wait: timed.c ---- */
+
+/* One block of work->calls calls, which begins, and then is or is not done. Zeroed at first; it must not move. */
+typedef struct pt_bench_timed {
+    bool under_way;
+    double begun;
+    float word; /* read back when the calls are done */
+    pt_buffer *buffer;
+    pt_download download;
+} pt_bench_timed;
+/* Begins it, or looks: PENDING, or OK with the seconds that it took. The next poll begins another. */
+pt_status pt_bench_timed_poll(pt_bench_timed *timed, const pt_bench_work *work, double *took,
+                              pt_error *err);
+void pt_bench_timed_end(pt_bench_timed *timed); /* not while one is under way */
+/* The same, with waiting. */
+pt_status pt_bench_wait(const pt_bench_work *work, double *took, pt_error *err);
+
+/* How a device is warmed up by blocks of ever more calls. */
+typedef struct pt_bench_warmth {
+    double block, least; /* seconds: that a block is to take, and of warming in all */
+    double spent;
+    bool
+        compiled; /* the first call, whose time says nothing: it compiles, and touches new memory */
+    bool warm;
+} pt_bench_warmth;
+/* After a block that took so long: sets work->calls of the next, which counts once `warm` is set. */
+void pt_bench_warm(pt_bench_warmth *warmth, pt_bench_work *work, double took);
+
 /* Random tensors. The first failure is kept in err and status; later calls give absent tensors. */
 typedef struct pt_bench_memory {
     pt_device *device;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/test.h"
 #include "bench/op_cases.h"
+#include "bench/square.h"
 #include "bench/steps.h"
 #include "ops/ops.h"
 
@@ -163,6 +164,30 @@ TEST(the_peak_is_that_of_no_machine_impossible)
     options.seconds = -1;
     CHECK(pt_bench_begin(&bench, device, &options, &err) == PT_BAD_INPUT);
     pt_bench_end(&bench);
+    CHECK_INT(device->allocated_bytes, 0);
+    pt_device_free(device);
+}
+
+TEST(a_device_that_answers_late_is_measured_in_five_long_blocks)
+{
+    pt_device *device = NULL;
+    pt_bench bench;
+    pt_bench_options options = {.seconds = 0.01, .array_bytes = 1 << 20};
+    pt_bench_square square = {.kernel = PT_BENCH_LINEAR};
+    CHECK_OK(pt_device_ref_new(&device, PT_F32, &err), err);
+    CHECK_OK(pt_device_fake_new(&device, device, 2, &err), err);
+    CHECK_OK(pt_bench_begin(&bench, device, &options, &err), err);
+    CHECK_OK(pt_bench_square_make(&square, device, 16, &err), err);
+    pt_bench_work work = {.device = device, .ctx = &square, .call = pt_bench_square_call};
+    pt_bench_row *row = pt_bench_row_new(&bench, "linear", "16 x 16 x 16", &err);
+    CHECK(row != NULL);
+    CHECK_OK(pt_bench_measure(&bench, row, &work, &err), err);
+    CHECK_INT(row->seconds.n, 5);
+    CHECK(work.calls > 10);
+    CHECK(row->seconds.median * (double)work.calls > 0.01);
+    CHECK_INT(row->beside.n, 0);
+    pt_bench_end(&bench);
+    pt_bench_square_release(&square);
     CHECK_INT(device->allocated_bytes, 0);
     pt_device_free(device);
 }

@@ -26,6 +26,7 @@ pt_status pt_engine_open(pt_engine *e, int threads, pt_error *err)
 
 void pt_engine_unload(pt_engine *e)
 {
+    pt_engine_ladder_end(e);
     pt_lab_free(e->lab);
     e->lab = NULL;
     pt_device_release_plan(&e->lab_plan);

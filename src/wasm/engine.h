@@ -4,6 +4,7 @@
 #ifndef PT_WASM_ENGINE_H
 #define PT_WASM_ENGINE_H
 
+#include "bench/ladder.h"
 #include "infer/text_score.h"
 #include "interp/inspect.h"
 #include "io/tinygpt.h"
@@ -42,7 +43,8 @@ typedef struct pt_engine {
     pt_trainer *trainer;
     pt_plan lab_plan;
     pt_lab *lab;
-    int64_t save_position; /* bytes of the checkpoint under way */
+    pt_bench_ladder *ladder; /* NULL: nothing is measured */
+    int64_t save_position;   /* bytes of the checkpoint under way */
     pt_json_writer events;
 } pt_engine;
 
@@ -113,5 +115,18 @@ pt_status pt_engine_attention(pt_engine *e, int64_t layer, pt_error *err);
 pt_status pt_engine_look_poll(pt_engine *e, double ms, pt_error *err);
 /* After a lens: the likeliest next tokens of each position, [[{id, p, text}]]. */
 pt_status pt_engine_lens_top(pt_engine *e, int64_t k, pt_error *err);
+
+/* ---- the ladder of kernels: ladder.c ---- */
+/* [{name, lacks}]: the kernels for products of matrices of the GPU in use, and what it lacks for one. */
+pt_status pt_engine_kernels(pt_engine *e, pt_error *err);
+/* Begins to time the kernel (or PT_BENCH_LINEAR on the processor) on matrices of size by size; then poll. Not beside a run or a model, which
+ * would end it. */
+pt_status pt_engine_ladder(pt_engine *e, int kernel, int64_t size, pt_error *err);
+/* {seconds, blocks, products, shortest}: see pt_bench_rung. */
+pt_status pt_engine_ladder_poll(pt_engine *e, double ms, pt_error *err);
+/* What is under way ends soon, with 0 blocks. */
+pt_status pt_engine_ladder_stop(pt_engine *e, pt_error *err);
+/* Lets go of what it was measured on. */
+void pt_engine_ladder_end(pt_engine *e);
 
 #endif

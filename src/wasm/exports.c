@@ -181,3 +181,15 @@ EXPORT(double, pt_wasm_values_count, void)
     bool some = engine.lab && engine.lab->inspection;
     return some ? (double)pt_inspection_n_values(engine.lab->inspection) : 0;
 }
+
+EXPORT(int, pt_wasm_kernels, void) { return answer(pt_engine_kernels(&engine, begin())); }
+EXPORT(int, pt_wasm_ladder, int kernel, int size)
+{
+    return answer(pt_engine_ladder(&engine, kernel, size, begin()));
+}
+EXPORT(int, pt_wasm_ladder_poll, double ms)
+{
+    return answer(pt_engine_ladder_poll(&engine, ms, begin()));
+}
+EXPORT(int, pt_wasm_ladder_stop, void) { return answer(pt_engine_ladder_stop(&engine, begin())); }
+EXPORT(void, pt_wasm_ladder_end, void) { pt_engine_ladder_end(&engine); }

@@ -18,6 +18,7 @@ interface Exports {
     pt_wasm_corpus_bytes(): Word;
     pt_wasm_file_bytes(): Word;
     pt_wasm_unload(): void;
+    pt_wasm_ladder_end(): void;
     pt_wasm_close(): void;
 }
 
@@ -42,7 +43,11 @@ export type PlainCall =
     | 'lens'
     | 'attention'
     | 'look_poll'
-    | 'lens_top';
+    | 'lens_top'
+    | 'kernels'
+    | 'ladder'
+    | 'ladder_poll'
+    | 'ladder_stop';
 export type InputCall = 'shaders' | 'plan' | 'train' | 'load' | 'evaluate' | 'sample' | 'odds' | 'look';
 
 export interface ThreadStart {
@@ -179,6 +184,10 @@ export class Abi {
 
     unload(): void {
         this.exports.pt_wasm_unload();
+    }
+
+    endLadder(): void {
+        this.exports.pt_wasm_ladder_end();
     }
 
     close(): void {

@@ -2,15 +2,17 @@
 import { platform } from '#platform';
 import { Abi } from './abi.js';
 import { FileParts } from './file_parts.js';
+import { Link } from './link.js';
 import { chooseModule, facts, memoryFor, type Choice } from './modules.js';
-import type { Port } from './platform.js';
-import { RUN_EVENTS, type CallName, type Calls, type Response } from './protocol.js';
+import type { CallName, Calls } from './protocol.js';
+import { Run, type Bytes, type TrainOptions } from './run.js';
 import {
     EngineError,
     type EngineInfo,
     type Evaluation,
     type FileChunk,
     type FileInfo,
+    type Kernel,
     type Likely,
     type Look,
     type ModuleName,
@@ -18,8 +20,8 @@ import {
     type Plan,
     type Preset,
     type Probe,
-    type RunEvent,
     type RunSettings,
+    type Rung,
     type SampledToken,
     type SampleSettings,
 } from './types.js';
@@ -41,14 +43,6 @@ export interface EngineOptions {
     softwareGpu?: boolean;
 }
 
-export type Bytes = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-
-interface Pending {
-    resolve: (result: unknown) => void;
-    reject: (error: Error) => void;
-    event: ((event: unknown) => void) | undefined;
-}
-
 /** Text as its bytes. Whoever writes no TypeScript may give anything. */
 function bytesOf(text: string | Uint8Array): Uint8Array {
     if (typeof text === 'string') return new TextEncoder().encode(text);
@@ -64,149 +58,18 @@ function sizeOf(bytes: Bytes, size: number | undefined, what: string): number {
     return whole;
 }
 
-function isChunk(event: RunEvent | FileChunk): event is FileChunk {
-    return 'position' in event;
-}
-
-export interface TrainOptions {
-    /** What to learn from: text, its bytes, or pieces of them. Kept from one run to the next when left out. */
-    corpus?: string | Bytes;
-    /** Of pieces: the size of all. */
-    corpusSize?: number;
-    settings: RunSettings;
-    onEvent?: (event: RunEvent) => void;
-    /** Pieces of every checkpoint (saveEvery, save, the end), in order. */
-    onChunk?: (chunk: FileChunk) => void;
-    /** It begins paused: nothing is done before resume(). */
-    paused?: boolean;
-}
-
-/** A run. It works on its own; `done` settles when it is over or paused. */
-export class Run {
-    readonly plan: Plan;
-    private readonly engine: Engine;
-    private readonly options: TrainOptions;
-    private readonly listeners = new Set<(event: RunEvent | FileChunk) => void>();
-    private working: Promise<boolean>;
-    /** Whether it is to work, once what was asked of it before is done. */
-    private wanted: boolean;
-    private gone = false;
-
-    constructor(engine: Engine, plan: Plan, options: TrainOptions) {
-        this.engine = engine;
-        this.plan = plan;
-        this.options = options;
-        this.wanted = !options.paused;
-        this.working = this.watched(this.wanted ? this.work() : Promise.resolve(false));
-    }
-
-    /** Who asks for `done` only later still hears of a failure; until then it is not one that nobody handles. */
-    private watched(work: Promise<boolean>): Promise<boolean> {
-        work.catch(() => undefined);
-        return work;
-    }
-
-    private async work(): Promise<boolean> {
-        this.check();
-        return !(await this.engine.call('run', null)).paused;
-    }
-
-    private check(): void {
-        if (this.gone) throw new EngineError('BAD_INPUT', 'this run was let go: the engine has another run or model now, or none');
-    }
-
-    /** From the engine, which lets it go: what is asked of it from now on must not reach another. */
-    async leave(): Promise<void> {
-        await this.pause().catch(() => undefined);
-        this.gone = true;
-    }
-
-    /** From the engine. */
-    hear(event: RunEvent | FileChunk): void {
-        for (const listener of this.listeners) listener(event);
-        if (isChunk(event)) this.options.onChunk?.(event);
-        else this.options.onEvent?.(event);
-    }
-
-    /** True when the run is over, false when it was paused. Rejects when the run failed. */
-    get done(): Promise<boolean> {
-        return this.working;
-    }
-
-    /** Between two pieces of work. The model can be evaluated, sampled, saved meanwhile. */
-    async pause(): Promise<void> {
-        const { working } = this;
-        this.wanted = false;
-        if (!this.gone) await this.engine.call('pause', null);
-        await working;
-    }
-
-    /** Goes on after a pause. */
-    resume(): void {
-        if (this.wanted) return;
-        this.wanted = true;
-        this.working = this.watched(this.working.then((over) => over || (this.wanted && this.work())));
-    }
-
-    /** Ends after the step under way; it is then saved. */
-    async stop(): Promise<void> {
-        this.check();
-        await this.engine.call('stop', null);
-        this.resume();
-        await this.working;
-    }
-
-    /** A run that is over, or was stopped, goes on up to `steps` in all. */
-    async continue(steps: number): Promise<void> {
-        await this.working;
-        this.check();
-        await this.engine.call('continue', { steps });
-        this.wanted = true;
-        this.working = this.watched(this.work());
-    }
-
-    /** Leaves a GPU that was lost, or is not wanted any more: the run goes on from its last safe state, on the processor. */
-    async useCpu(): Promise<void> {
-        await this.pause().catch(() => undefined);
-        this.check();
-        await this.engine.call('useCpu', null);
-        this.wanted = true;
-        this.working = this.watched(this.work());
-    }
-
-    /** The run as a .tinygpt file, with AdamW's moments: while it works, is paused, or is over. */
-    async save(): Promise<Uint8Array<ArrayBuffer>> {
-        const parts = new FileParts();
-        await this.saveTo((chunk) => parts.add(chunk));
-        return parts.bytes();
-    }
-
-    /** The same in pieces, which whoever takes them may keep. Resolves with the step that it was saved at. */
-    async saveTo(take: (chunk: FileChunk) => void): Promise<number> {
-        this.check();
-        let begun = false;
-        const { promise, resolve, reject } = Promise.withResolvers<number>();
-        const listener = (event: RunEvent | FileChunk) => {
-            if (isChunk(event)) {
-                begun ||= event.position === 0;
-                if (begun) take(event);
-            } else if (event.type === 'saved' && event.failed) reject(new EngineError('IO', 'the run could not be saved'));
-            else if (event.type === 'saved' && begun) resolve(event.step);
-        };
-        this.listeners.add(listener);
-        this.working.catch(reject);
-        try {
-            const [step] = await Promise.all([promise, this.engine.call('save', null)]);
-            return step;
-        } finally {
-            this.listeners.delete(listener);
-        }
-    }
-}
-
-interface SampleOptions {
+interface Stoppable {
     signal?: AbortSignal;
 }
+
+export interface LadderOptions {
+    /** By name; all, when left out. */
+    kernels?: string[];
+    /** Of the matrices: 256, 512 … 4096, when left out. */
+    sizes?: number[];
+}
+
+const SIZES = [256, 512, 1024, 2048, 4096];
 
 export class Engine {
     readonly info: EngineInfo;
@@ -338,17 +201,17 @@ export class Engine {
         return result.finally(this.cancelOn(options.signal, id));
     }
 
-    /** Tokens as they are made. Breaking out of the loop, or the signal, ends it. */
-    async *sample(settings: SampleSettings, options: SampleOptions = {}): AsyncGenerator<SampledToken, void, undefined> {
-        if (options.signal?.aborted) return;
-        const ready: SampledToken[] = [];
+    /** What a call tells, as it tells it. */
+    private async *told<T>(name: 'sample' | 'ladder', args: Calls['sample' | 'ladder']['args'], signal: AbortSignal | undefined): AsyncGenerator<T, void, undefined> {
+        if (signal?.aborted) return;
+        const ready: T[] = [];
         let wake = () => {};
         let over = false;
-        const { result, id } = this.link.call('sample', settings, (event) => {
-            ready.push(...(event as SampledToken[]));
+        const { result, id } = this.link.call(name, args, (event) => {
+            ready.push(...(event as T[]));
             wake();
         });
-        const forget = this.cancelOn(options.signal, id);
+        const forget = this.cancelOn(signal, id);
         const finished = result.finally(() => {
             forget();
             over = true;
@@ -363,12 +226,29 @@ export class Engine {
             }
             await finished;
         } catch (error) {
-            const aborted = options.signal?.aborted && error instanceof EngineError && error.status === 'INTERRUPTED';
+            const aborted = signal?.aborted && error instanceof EngineError && error.status === 'INTERRUPTED';
             if (!aborted) throw error;
         } finally {
             if (!over) this.cancelOn(AbortSignal.abort(), id);
             await finished.catch(() => undefined);
         }
+    }
+
+    /** Tokens as they are made. Breaking out of the loop, or the signal, ends it. */
+    sample(settings: SampleSettings, { signal }: Stoppable = {}): AsyncGenerator<SampledToken, void, undefined> {
+        return this.told('sample', settings, signal);
+    }
+
+    /** The ways to multiply matrices here: the kernels of the GPU in use, and the processor. */
+    kernels(): Promise<Kernel[]> {
+        return this.call('kernels', null);
+    }
+
+    /** How fast each of them is on square matrices, smaller ones first: rungs as they are measured, some seconds for each size. Breaking out of the
+     * loop, or the signal, ends it, and so does a run or a model that takes the engine; beside one it is refused. What one product
+     * would hold up for too long is left out, and why is told. */
+    ladder({ kernels, sizes = SIZES }: LadderOptions = {}, { signal }: Stoppable = {}): AsyncGenerator<Rung, void, undefined> {
+        return this.told('ladder', { sizes, ...(kernels && { kernels }) }, signal);
     }
 
     /** What a sampler with these settings could draw from these logits, likeliest first, and how likely each is. Needs no model, and does no
@@ -398,62 +278,6 @@ export class Engine {
         await this.run?.pause().catch(() => undefined);
         await this.call('close', null).catch(() => undefined);
         this.link.close();
-    }
-}
-
-/** The client's side of the protocol. */
-class Link {
-    onRunEvent: (event: RunEvent | FileChunk) => void = () => {};
-    private readonly port: Port;
-    private readonly pending = new Map<number, Pending>();
-    private nextId = 1;
-    private dead: Error | undefined;
-
-    constructor(port: Port) {
-        this.port = port;
-        port.onMessage((message) => this.receive(message as Response));
-        port.onError((error) => this.die(error));
-    }
-
-    private receive(message: Response): void {
-        if (message.id === RUN_EVENTS) {
-            if ('event' in message) this.onRunEvent(message.event as RunEvent | FileChunk);
-            return;
-        }
-        const pending = this.pending.get(message.id);
-        if (!pending) return;
-        if ('event' in message) {
-            pending.event?.(message.event);
-            return;
-        }
-        this.pending.delete(message.id);
-        if ('failure' in message) pending.reject(new EngineError(message.failure.status, message.failure.message));
-        else pending.resolve(message.result);
-    }
-
-    private die(error: Error): void {
-        this.dead = error;
-        for (const { reject } of this.pending.values()) reject(error);
-        this.pending.clear();
-    }
-
-    call<C extends CallName>(name: C, args: Calls[C]['args'], event?: (event: unknown) => void): { id: number; result: Promise<Calls[C]['result']> } {
-        const id = this.nextId++;
-        const result = new Promise<unknown>((resolve, reject) => {
-            if (this.dead) return reject(this.dead);
-            try {
-                this.port.post({ id, call: name, args });
-            } catch (error) {
-                return reject(new EngineError('BAD_INPUT', `what ${name} was given cannot go to the engine: ${(error as Error).message}`));
-            }
-            this.pending.set(id, { resolve, reject, event });
-        });
-        return { id, result: result as Promise<Calls[C]['result']> };
-    }
-
-    close(): void {
-        this.port.close();
-        this.die(new EngineError('INTERRUPTED', 'the engine was closed'));
     }
 }
 

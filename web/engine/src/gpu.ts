@@ -26,7 +26,8 @@ const LOSS_MS = 500;
 const NEWS_MS = 50;
 
 const EMULATORS = /swiftshader|llvmpipe|lavapipe|basic render|software/i;
-const FEATURES = ['shader-f16', 'subgroups', 'timestamp-query', 'chromium-experimental-subgroup-matrix'];
+const SUBGROUP_MATRIX = 'chromium-experimental-subgroup-matrix';
+const FEATURES = ['shader-f16', 'subgroups', 'timestamp-query', SUBGROUP_MATRIX];
 const LIMITS = [
     'maxStorageBufferBindingSize', 'maxBufferSize', 'maxStorageBuffersPerShaderStage', 'maxComputeWorkgroupStorageSize',
     'maxComputeInvocationsPerWorkgroup', 'maxComputeWorkgroupSizeX', 'maxComputeWorkgroupSizeY', 'maxComputeWorkgroupSizeZ',
@@ -113,6 +114,7 @@ function infoOf(adapter: GPUAdapter): GpuInfo {
         software: (isFallbackAdapter ?? false) || EMULATORS.test(`${name} ${architecture} ${device}`),
         f16: features.has('shader-f16'),
         subgroups: features.has('subgroups'),
+        subgroupMatrix: (features as ReadonlySet<string>).has(SUBGROUP_MATRIX),
         timestamps: features.has('timestamp-query'),
         bufferBytes: limits.maxBufferSize,
         bindingBytes: limits.maxStorageBufferBindingSize,

@@ -3,6 +3,7 @@ import type {
     EngineInfo,
     Evaluation,
     FileInfo,
+    Kernel,
     Likely,
     Look,
     ModuleName,
@@ -24,6 +25,12 @@ export interface OpenOptions {
     fixedBytes?: number;
     device: 'cpu' | 'webgpu' | 'auto';
     softwareGpu: boolean;
+}
+
+export interface LadderSettings {
+    /** All, when left out. */
+    kernels?: string[];
+    sizes: number[];
 }
 
 /** What can be asked: argument and result of each. */
@@ -60,6 +67,9 @@ export interface Calls {
     look: { args: { text: Uint8Array }; result: Look };
     lens: { args: { layer: number; top: number }; result: { values: Float32Array<ArrayBuffer>; top?: Likely[][] } };
     attention: { args: { layer: number }; result: Float32Array<ArrayBuffer> };
+    kernels: { args: null; result: Kernel[] };
+    /** Events: Rung. */
+    ladder: { args: LadderSettings; result: null };
     /** Ends a call that is under way; it then fails with INTERRUPTED. */
     cancel: { args: { id: number }; result: null };
     close: { args: null; result: null };

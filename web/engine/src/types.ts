@@ -120,6 +120,8 @@ export interface GpuInfo {
     software: boolean;
     f16: boolean;
     subgroups: boolean;
+    /** Products of small matrices by a group of threads (experimental in browsers). */
+    subgroupMatrix: boolean;
     timestamps: boolean;
     /** The largest buffer, and the most of it that a program reaches at once. */
     bufferBytes: number;
@@ -230,6 +232,28 @@ export interface Probe {
     gflops: number;
     seconds: number;
 }
+
+/** A way to multiply matrices: a kernel of the GPU in use, or the processor. */
+export interface Kernel {
+    name: string;
+    device: 'webgpu' | 'cpu';
+    /** What it needs and this GPU lacks: "subgroups". */
+    lacks?: string;
+}
+
+/** How long one product takes, measured in blocks of many. */
+export interface Timing {
+    /** Of one product: the median over the blocks. */
+    seconds: number;
+    gflops: number;
+    blocks: number;
+    /** Of a block: its products, and the seconds of the shortest (0.01 at least). */
+    products: number;
+    shortest: number;
+}
+
+/** One kernel at one size: how long it takes, or why that is not known; for people. */
+export type Rung = { kernel: string; size: number } & (Timing | { why: string });
 
 /** What went wrong: the engine's status and its sentence. */
 export class EngineError extends Error {

@@ -20,6 +20,7 @@ import type { CorpusFacts, RunRecord } from '../shelf/record';
 import { History } from './history.svelte';
 import { Keeper } from './keeper.svelte';
 import { inPlainWords, keepsAside, pace } from './knobs';
+import { KernelLadder } from './ladder.svelte';
 import { builtIn, ofBlob, type Source } from './source';
 
 export type Phase = 'idle' | 'starting' | 'training' | 'pausing' | 'paused' | 'stopping' | 'stopped' | 'done' | 'failed';
@@ -96,6 +97,7 @@ export class Lab {
     cacheBytes = $state(0);
     readonly announcer = new Announcer();
     readonly keeper = new Keeper(this);
+    readonly ladder = new KernelLadder(this);
     /** The kept run that this one repeats with a knob changed. */
     comparedWith = $state<string | undefined>();
     private rewound: boolean | undefined;
