@@ -198,7 +198,7 @@ fault: ## break a run at every call and kill it 50 times, for minutes
 .PHONY: test-webgpu soak-webgpu
 test-webgpu: all test-programs ## every op's every case on the GPU, or an emulated one (an hour there)
 	@POSTTRAIN_TEST_GPU=all TEST_TIMEOUT=3600 tools/with-webgpu tools/run-tests \
-	    $(addprefix $(BUILD)/tests/,$(basename $(notdir $(filter src/ops/%_test.c,$(TESTS)))) webgpu_test)
+	    $(addprefix $(BUILD)/tests/,$(basename $(notdir $(filter src/ops/%_test.c,$(TESTS)))) choice_test webgpu_test)
 GPU_SOAK_SECONDS ?= 1800
 soak-webgpu: $(BUILD)/tests/webgpu_soak_test ## train on the GPU for GPU_SOAK_SECONDS (half an hour): what it holds stays the same
 	@SOAK_SECONDS=$(GPU_SOAK_SECONDS) tools/with-webgpu $<

@@ -27,7 +27,7 @@ posttrain_status pt_api_result(pt_status status, const pt_error *err);
 /* BAD_INPUT: NULL was given to the function `call` where `what` is needed. */
 posttrain_status pt_api_missing(const char *call, const char *what);
 
-/* The device that the options name. */
+/* The device that the options name, ready. */
 pt_status pt_api_device(const posttrain_options *options, pt_device **out, pt_error *err);
 
 #endif

@@ -177,5 +177,13 @@ pt_status pt_api_device(const posttrain_options *o, pt_device **out, pt_error *e
 {
     pt_device_choice choice = {
         .device = o->device, .isa = o->isa[0] ? o->isa : NULL, .threads = o->threads};
-    return pt_device_choose(&choice, out, err);
+    pt_status s = pt_device_choose(&choice, out, err);
+    if (s) return s;
+    do s = pt_device_ready(*out, err);
+    while (s == PT_PENDING);
+    if (s) {
+        pt_device_free(*out);
+        *out = NULL;
+    }
+    return s;
 }

@@ -306,6 +306,7 @@ static pt_status serve_steps(const bench_verb *v, pt_error *err)
     pt_status s = pt_bench_presets(v->options.presets, "reference", presets, &n_presets, err);
     if (s == PT_OK && n_presets != 1) s = pt_fail(err, PT_BAD_INPUT, "steps takes one preset");
     if (s == PT_OK) s = pt_device_choose(&v->choice, &device, err);
+    if (s == PT_OK) s = pt_get_ready(device, false, err);
     if (s == PT_OK)
         s = pt_bench_steps_begin(&steps, device, presets[0], v->options.bf16 ? PT_BF16 : PT_F32,
                                  err);
@@ -347,6 +348,7 @@ static pt_status measure(bench_verb *v, kind_fn kind, pt_error *err)
     v->machine = pt_machine_read();
     pt_clock_iso(pt_clock_unix_ms(), v->date);
     pt_status s = pt_device_choose(&v->choice, &device, err);
+    if (s == PT_OK) s = pt_get_ready(device, v->json, err);
     if (s == PT_OK) s = pt_bench_begin(&v->bench, device, &v->options, err);
     if (s == PT_OK) put_head(&text, v);
     if (s == PT_OK && v->json) pt_say_strbuf(&text);

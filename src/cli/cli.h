@@ -73,6 +73,9 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
             "the best", false                                                                   \
     }
 
+/* Waits until the device is ready for its first op (pt_device_ready), and tells on a terminal how far it is. */
+pt_status pt_get_ready(pt_device *device, bool quiet, pt_error *err);
+
 /* ---- models from files ---- */
 
 /* An open .tinygpt file. */

@@ -7,20 +7,31 @@
 typedef struct gpu_here {
     char adapter[200]; /* empty: there is none */
     char why[240];     /* not, or not by default */
+    char remark[400];  /* what is wrong with it; empty: nothing */
+    bool tried;        /* its kernels were put on trial */
 } gpu_here;
+
+static pt_status look_at_gpu(bool software, gpu_here *here, pt_error *err)
+{
+    pt_device *device = NULL;
+    pt_status s = pt_device_webgpu_new(&device, &(pt_webgpu_options){.software = software}, err);
+    if (s == PT_OK) s = pt_get_ready(device, false, err);
+    if (s == PT_OK) {
+        pt_format(here->adapter, sizeof here->adapter, "%s", device->detail);
+        pt_format(here->remark, sizeof here->remark, "%s", device->remark ? device->remark : "");
+        here->tried = device->to_ready > 0;
+    }
+    pt_device_free(device);
+    return s;
+}
 
 static gpu_here look_for_gpu(void)
 {
     gpu_here here = {0};
-    for (int software = 0; software < 2 && !*here.adapter; software++) {
-        pt_error err = {0};
-        pt_device *device = NULL;
-        pt_status s =
-            pt_device_webgpu_new(&device, &(pt_webgpu_options){.software = software}, &err);
-        if (s == PT_OK) pt_format(here.adapter, sizeof here.adapter, "%s", device->detail);
-        else if (!software) pt_format(here.why, sizeof here.why, "%s", err.message);
-        pt_device_free(device);
-    }
+    pt_error err = {0};
+    if (look_at_gpu(false, &here, &err) == PT_OK) return here;
+    pt_format(here.why, sizeof here.why, "%s", err.message);
+    (void)look_at_gpu(true, &here, NULL);
     return here;
 }
 
@@ -43,6 +54,7 @@ static void write_json(pt_strbuf *text, const gpu_here *gpu)
     pt_json_bool(&w, "available", *gpu->adapter && !*gpu->why);
     if (*gpu->adapter) pt_json_string(&w, "adapter", gpu->adapter);
     if (*gpu->why) pt_json_string(&w, "why_not", gpu->why);
+    if (*gpu->remark) pt_json_string(&w, "remark", gpu->remark);
     pt_json_end_object(&w);
     pt_json_begin_object(&w, NULL);
     pt_json_string(&w, "name", "ref");
@@ -68,6 +80,9 @@ static void write_text(pt_strbuf *text, const gpu_here *gpu)
     if (*gpu->adapter && *gpu->why)
         pt_strbuf_puts(text, "emulated, much slower than cpu: --device webgpu-software\n       ");
     pt_strbuf_printf(text, "%s\n", *gpu->adapter ? gpu->adapter : gpu->why);
+    if (*gpu->remark) pt_strbuf_printf(text, "       %s\n", gpu->remark);
+    else if (gpu->tried)
+        pt_strbuf_puts(text, "       its kernels for products give right results\n");
     pt_strbuf_puts(text, "ref    plain C, the definition of every op; for checking, slow\n");
 }
 
@@ -97,8 +112,9 @@ const pt_verb pt_verb_devices = {
     .manual = "Lists the devices that --device takes, the GPU that WebGPU finds (through a library "
               "that POSTTRAIN_WEBGPU names, or that "
               "the loader finds: libwebgpu_dawn.so, libwgpu_native.so), and the instruction sets "
-              "that --isa takes "
-              "here, worst first. Those whose names end in strict give the bits of plain C and "
+              "that --isa takes here, worst first. A GPU's kernels for products are put on trial "
+              "first, which takes seconds, and what fails is told. Those whose names end in strict "
+              "give the bits of plain C and "
               "are slower.\n",
     .run = run,
 };

@@ -447,6 +447,14 @@ static pt_status open_run(train_verb *v, int argc, char **argv, pt_error *err)
     return s ? s : open_events(v, err);
 }
 
+/* Whatever a GPU must do before its first op; a user should know which of its kernels cannot be trusted. */
+static pt_status ready(const train_verb *v, pt_error *err)
+{
+    pt_status s = pt_get_ready(v->device, v->args.quiet, err);
+    if (s == PT_OK && v->device->remark) pt_say("posttrain: %s\n", v->device->remark);
+    return s;
+}
+
 /* The loop ended with s: the end is recorded, the report written. The status of all that. */
 static pt_status end_run(train_verb *v, pt_status s, pt_error *err)
 {
@@ -465,7 +473,8 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     pt_status s = prepare(v, err);
     if (s == PT_OK) s = check_plan(v, err);
     if (s || v->args.dry_run) return s;
-    s = open_run(v, argc, argv, err);
+    s = ready(v, err);
+    if (s == PT_OK) s = open_run(v, argc, argv, err);
     if (s) return s;
     if (!v->args.quiet && pt_trainer_step(v->trainer) < v->args.train.steps) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);

@@ -124,6 +124,11 @@ pt_status pt_device_require(const pt_device *device, pt_op op, pt_pass pass, pt_
                    pass == PT_FORWARD ? "forward" : "backward", pt_op_info_of(op)->name);
 }
 
+pt_status pt_device_ready(pt_device *device, pt_error *err)
+{
+    return device->vtable->ready ? device->vtable->ready(device, err) : PT_OK;
+}
+
 pt_status pt_device_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
                            size_t args_bytes, pt_error *err)
 {

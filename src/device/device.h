@@ -47,6 +47,7 @@ typedef struct pt_device_vtable {
     pt_status (*launch)(pt_device *, pt_op, pt_pass, const void *args, size_t args_bytes,
                         pt_error *);
     pt_status (*submit)(pt_device *, pt_error *);
+    pt_status (*ready)(pt_device *, pt_error *); /* NULL: it always is */
     void (*free)(pt_device *);
 } pt_device_vtable;
 
@@ -61,7 +62,9 @@ struct pt_device {
     pt_dtype compute;   /* dtype of weights and activations: f32, or f64 on ref */
     bool bf16;          /* matrix weights and activations may also be stored in bf16 */
     int read_every; /* training steps between two reads of their losses, where waiting is dear; 0 = 1 */
-    bool waits; /* the last poll of a download found it under way: another at once finds the same */
+    bool waits;     /* the last poll found its work under way: another at once finds the same */
+    int readied, to_ready; /* pt_device_ready: how far it is */
+    const char *remark;    /* for people: what it found to be wrong; NULL: nothing */
     int64_t allocated_bytes;
     int64_t overhead_bytes; /* host memory the device itself takes: thread scratch */
     pt_launch_hook hook;
@@ -95,6 +98,9 @@ pt_status pt_submit(pt_device *device, pt_error *err);
 
 /* UNSUPPORTED, naming op and device, when a kernel is missing. Called when a model is planned. */
 pt_status pt_device_require(const pt_device *device, pt_op op, pt_pass pass, pt_error *err);
+/* Gets the device ready for its first op, a piece of work at a time: PT_PENDING, PT_OK, or an error. A GPU puts its kernels for
+ * products on trial, and times them or remembers how they fared; until then it multiplies with the simplest. The others are ready. */
+pt_status pt_device_ready(pt_device *device, pt_error *err);
 /* The bare launch; model code goes through the checked, typed calls of ops/ops.h. */
 pt_status pt_device_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
                            size_t args_bytes, pt_error *err);
@@ -129,9 +135,14 @@ const char *const *pt_device_cpu_built(void);
 
 typedef struct pt_webgpu_options {
     bool software; /* an emulated GPU will do */
-    bool tuned;    /* for tests: a real GPU's kernels on an emulated one as well */
-    int64_t
-        binding_bytes; /* for tests: as if no more could be bound at once; 0 = what the GPU allows */
+    /* For tests: a real GPU's kernels on an emulated one as well. pt_device_ready tries them, and times none. */
+    bool tuned;
+    int64_t binding_bytes; /* as if no more could be bound at once; 0 = what the GPU allows */
+    /* Beside the simplest kernel, only these are tried, "64x64 4x4,64x64 8x4"; a literal; NULL = all. */
+    const char *kernels;
+    unsigned trials;    /* and only with these of their products, by bit; 0 = all */
+    int64_t compile_ms; /* how long one may take to compile; 0 = 10 s */
+    int timed_scale;    /* with `tuned`: kernels are timed after all, on sizes divided by this */
 } pt_webgpu_options;
 /* A GPU through WebGPU (device/webgpu). UNSUPPORTED, in words, where there is none. */
 pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options, pt_error *err);

@@ -41,12 +41,18 @@ static void drop_gpu(pt_engine *e)
     e->device = e->cpu;
 }
 
-pt_status pt_engine_use_gpu(pt_engine *e, bool gpu, pt_error *err)
+pt_status pt_engine_use_gpu(pt_engine *e, pt_engine_gpu gpu, pt_error *err)
 {
     if (!e->cpu) return pt_fail(err, PT_BAD_INPUT, "the engine is not open");
     pt_engine_unload(e);
     drop_gpu(e);
     pt_webgpu_options options = {.software = true}; /* the host has judged that */
+    if (gpu == PT_ENGINE_TRIED_GPU)
+        options = (pt_webgpu_options){.software = true,
+                                      .tuned = true,
+                                      .kernels = "32x32 4x4",
+                                      .trials = 1,
+                                      .timed_scale = 16};
     pt_device *device = e->cpu;
     pt_status s = gpu ? pt_device_webgpu_new(&device, &options, err) : PT_OK;
     if (s == PT_OK) e->device = device;
@@ -56,6 +62,23 @@ pt_status pt_engine_use_gpu(pt_engine *e, bool gpu, pt_error *err)
 bool pt_engine_goes_on(const pt_engine *e, pt_status s, double until)
 {
     return s == PT_PENDING && !e->device->waits && pt_clock_seconds() < until;
+}
+
+pt_status pt_engine_ready_poll(pt_engine *e, double ms, pt_error *err)
+{
+    if (!e->device) return pt_fail(err, PT_BAD_INPUT, "the engine is not open");
+    double until = pt_clock_seconds() + ms / 1000;
+    pt_status s;
+    do s = pt_device_ready(e->device, err);
+    while (pt_engine_goes_on(e, s, until));
+    if (s != PT_OK && s != PT_PENDING) return s;
+    pt_json_writer w = pt_json_writer_begin(&e->out, 0);
+    pt_json_begin_object(&w, NULL);
+    pt_json_i64(&w, "done", e->device->readied);
+    pt_json_i64(&w, "total", e->device->to_ready);
+    if (e->device->remark) pt_json_string(&w, "remark", e->device->remark);
+    pt_json_end_object(&w);
+    return s;
 }
 
 static void drop_file(pt_engine *e)

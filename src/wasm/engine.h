@@ -48,13 +48,18 @@ typedef struct pt_engine {
     pt_json_writer events;
 } pt_engine;
 
+/* Tried: one that is emulated is put on trial as a real one is, with a single kernel. For tests. */
+typedef enum pt_engine_gpu { PT_ENGINE_NO_GPU, PT_ENGINE_GPU, PT_ENGINE_TRIED_GPU } pt_engine_gpu;
+
 /* ---- life ---- */
 pt_status pt_engine_open(pt_engine *e, int threads, pt_error *err);
 void pt_engine_close(pt_engine *e);
 /* From now on runs and models are on a GPU, which the host has opened (module "gpu"), or on the processor again. What was there is
  * unloaded, files and corpus stay. A GPU that was in use is let go: so a lost one is replaced. UNSUPPORTED, in words: the
  * processor is in use then. */
-pt_status pt_engine_use_gpu(pt_engine *e, bool gpu, pt_error *err);
+pt_status pt_engine_use_gpu(pt_engine *e, pt_engine_gpu gpu, pt_error *err);
+/* Before the first op on the device: {done, total, remark}, of the kernels that a GPU tries. */
+pt_status pt_engine_ready_poll(pt_engine *e, double ms, pt_error *err);
 /* Of a slice that ends at `until`: whether to poll again. Not when the device waits: what it waits for comes from the host's event
  * loop. */
 bool pt_engine_goes_on(const pt_engine *e, pt_status s, double until);

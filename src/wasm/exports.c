@@ -80,7 +80,11 @@ EXPORT(int, pt_wasm_shaders, size_t n)
 }
 EXPORT(int, pt_wasm_use_gpu, int gpu)
 {
-    return answer(pt_engine_use_gpu(&engine, gpu != 0, begin()));
+    return answer(pt_engine_use_gpu(&engine, (pt_engine_gpu)gpu, begin()));
+}
+EXPORT(int, pt_wasm_ready_poll, double ms)
+{
+    return answer(pt_engine_ready_poll(&engine, ms, begin()));
 }
 /* What was recorded goes to the device; tells what it has to say meanwhile. */
 EXPORT(int, pt_wasm_submit, void)

@@ -33,6 +33,7 @@ enum {
     WGPU_ADAPTER_CPU = 3,
     WGPU_TYPE_WGSL = 2,
     WGPU_TYPE_TOGGLES = 327690, /* Dawn's */
+    WGPU_FILTER_VALIDATION = 1,
     WGPU_ERROR_VALIDATION = 2,
     WGPU_ERROR_OUT_OF_MEMORY = 3,
     WGPU_LOST_DESTROYED = 2,
@@ -214,6 +215,8 @@ typedef struct WGPUToggles { /* Dawn's */
     X(DeviceDestroy, void, (WGPUDevice))                                                          \
     X(DeviceGetQueue, WGPUQueue, (WGPUDevice))                                                    \
     X(DeviceGetLimits, uint32_t, (WGPUDevice, WGPULimits *))                                      \
+    X(DevicePushErrorScope, void, (WGPUDevice, uint32_t filter))                                  \
+    X(DevicePopErrorScope, WGPUFuture, (WGPUDevice, WGPUCallbackInfo))                            \
     X(DeviceCreateBuffer, WGPUBuffer, (WGPUDevice, const WGPUBufferDescriptor *))                 \
     X(DeviceCreateBindGroupLayout, WGPUBindGroupLayout,                                           \
       (WGPUDevice, const WGPULayoutDescriptor *))                                                 \

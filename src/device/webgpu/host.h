@@ -72,10 +72,10 @@ PT_GPU_HOST("write")
 void pt_gpu_write(uint32_t gpu, uint32_t buffer, double offset, const void *src, double bytes);
 
 /* WGSL of n bytes, its entry point, and how many storage buffers it binds: 1 … bindings, in group 0, behind the uniform buffer
- * at 0. Compiled meanwhile. */
+ * at 0. Compiled meanwhile. On trial: where it does not compile, its state alone tells, and the GPU is fine. */
 PT_GPU_HOST("pipeline_new")
 uint32_t pt_gpu_pipeline_new(uint32_t gpu, const char *wgsl, int32_t n, const char *entry,
-                             int32_t bindings);
+                             int32_t bindings, int32_t trial);
 PT_GPU_HOST("pipeline_state") int32_t pt_gpu_pipeline_state(uint32_t gpu, uint32_t pipeline);
 PT_GPU_HOST("pipeline_free") void pt_gpu_pipeline_free(uint32_t gpu, uint32_t pipeline);
 /* 256 bytes of the uniform buffer, from an offset that each dispatch names, and n storage buffers. */
@@ -100,5 +100,11 @@ PT_GPU_HOST("read_poll") int32_t pt_gpu_read_poll(uint32_t gpu, uint32_t read, v
 /* Runs what was encoded. Submissions are counted from 1; done: how many are finished. */
 PT_GPU_HOST("submit") void pt_gpu_submit(uint32_t gpu);
 PT_GPU_HOST("done") double pt_gpu_done(uint32_t gpu);
+
+/* What pt_gpu_remember got on an earlier day, here or elsewhere on this machine, NUL-terminated; empty when there is nothing, or
+ * more than fits. It may have been damaged meanwhile. */
+PT_GPU_HOST("remembered") void pt_gpu_remembered(uint32_t gpu, char *out, int32_t cap);
+/* Keeps n bytes of text where the user's caches are, if that can be had. */
+PT_GPU_HOST("remember") void pt_gpu_remember(uint32_t gpu, const char *text, int32_t n);
 
 #endif

@@ -10,6 +10,7 @@
 #define MOST_BINDINGS 16
 #define UNIFORM_SLOT 256
 #define OPEN_SECONDS 30
+#define CLOSE_SECONDS 60
 #define SPARE_READINGS 8
 #define MOST_SPARE_BYTES (1 << 20)
 
@@ -37,6 +38,7 @@ typedef struct pipeline {
     WGPUComputePipeline object;
     pt_gpu_state state;
     bool freed; /* while it is compiled */
+    bool trial; /* it may fail */
     struct gpu *gpu;
 } pipeline;
 
@@ -183,14 +185,23 @@ static void on_error(const WGPUDevice *device, uint32_t type, WGPUStringView mes
 static void on_pipeline(uint32_t status, WGPUComputePipeline object, WGPUStringView message,
                         void *user, void *unused)
 {
-    (void)message, (void)unused;
+    (void)unused;
     pipeline *p = user;
     p->object = object;
     p->state = status == WGPU_STATUS_SUCCESS ? PT_GPU_READY : PT_GPU_FAILED;
     p->gpu->compiling--;
+    bool wanted = !p->trial && !p->freed && !p->gpu->trying;
+    if (p->state == PT_GPU_FAILED && wanted) fail(p->gpu, PT_GPU_BROKEN, message);
     if (!p->freed) return;
     if (object) wgpu.ComputePipelineRelease(object);
     pt_free(p);
+}
+
+/* What is wrong with a shader on trial, its pipeline tells as well. */
+static void on_trial(uint32_t status, uint32_t type, WGPUStringView message, void *user,
+                     void *unused)
+{
+    (void)status, (void)type, (void)message, (void)user, (void)unused;
 }
 
 static void on_map(uint32_t status, WGPUStringView message, void *user, void *unused)
@@ -311,18 +322,34 @@ static void make_layouts(gpu *g, int n)
     g->layout[n] = wgpu.DeviceCreatePipelineLayout(g->device, &layout);
 }
 
-static void compile(gpu *g, pipeline *p, const char *wgsl, size_t n, const char *entry,
-                    WGPUPipelineLayout layout)
+/* One on trial may be refused: Dawn's compiler tells that of its pipeline as well, wgpu-native's on the spot. */
+static WGPUShaderModule make_shader(gpu *g, const char *wgsl, size_t n, bool trial)
 {
     WGPUShaderText text = {.chain = {.type = WGPU_TYPE_WGSL}, .code = {wgsl, n}};
     WGPUShaderDescriptor shader = {.next = &text.chain};
+    WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
+                               .callback = (WGPUCallback)on_trial};
+    bool scope = trial && !wgpu.native;
+    if (scope) wgpu.DevicePushErrorScope(g->device, WGPU_FILTER_VALIDATION);
     WGPUShaderModule module = wgpu.DeviceCreateShaderModule(g->device, &shader);
+    if (scope) wgpu.DevicePopErrorScope(g->device, answer);
+    return module;
+}
+
+static void compile(gpu *g, pipeline *p, const char *wgsl, size_t n, const char *entry,
+                    WGPUPipelineLayout layout)
+{
+    p->gpu = g;
+    if (p->trial) {
+        g->trying = wgpu.native;
+        g->refused = false;
+    }
+    WGPUShaderModule module = make_shader(g, wgsl, n, p->trial);
     WGPUPipelineDescriptor d = {.layout = layout,
                                 .compute = {.module = module, .entry = view(entry)}};
-    p->gpu = g;
     if (wgpu.native) {
         p->object = wgpu.DeviceCreateComputePipeline(g->device, &d);
-        p->state = p->object ? PT_GPU_READY : PT_GPU_FAILED;
+        p->state = p->object && !(p->trial && g->refused) ? PT_GPU_READY : PT_GPU_FAILED;
     } else {
         WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
                                    .callback = (WGPUCallback)on_pipeline,
@@ -331,6 +358,7 @@ static void compile(gpu *g, pipeline *p, const char *wgsl, size_t n, const char 
         wgpu.DeviceCreateComputePipelineAsync(g->device, &d, answer);
     }
     wgpu.ShaderModuleRelease(module);
+    if (p->trial) g->trying = false;
 }
 
 static bool compiles(gpu *g, const char *text)
@@ -432,12 +460,27 @@ static void free_tables(gpu *g, uint32_t number)
     pt_free(g->readings.slot);
 }
 
+/* Compilers write where they were told to. One that does not end must not keep the program. */
+static bool wait_for_compilers(gpu *g)
+{
+    int64_t begun = pt_platform_monotonic_ns();
+    while (g->compiling && !g->failure) {
+        if (pt_platform_monotonic_ns() - begun > CLOSE_SECONDS * (int64_t)1000000000) return false;
+        process_events(g);
+        pt_platform_yield();
+    }
+    return true;
+}
+
 void pt_gpu_close(uint32_t number)
 {
     gpu *g = gpu_of(number);
     end_encoding(g);
     if (g->encoder) wgpu.CommandEncoderRelease(g->encoder);
-    while (g->compiling && !g->failure) process_events(g); /* they write where they were told to */
+    if (!wait_for_compilers(g)) {
+        gpus[number - 1] = NULL; /* the rest is left as it is */
+        return;
+    }
     if (g->device) wgpu.DeviceDestroy(g->device);
     for (int i = 0; i < 3; i++) process_events(g); /* callbacks that were cancelled */
     free_tables(g, number);
@@ -537,7 +580,7 @@ void pt_gpu_write(uint32_t number, uint32_t index, double offset, const void *sr
 /* ---- pipelines and groups ---- */
 
 uint32_t pt_gpu_pipeline_new(uint32_t number, const char *wgsl, int32_t n, const char *entry,
-                             int32_t bindings)
+                             int32_t bindings, int32_t trial)
 {
     gpu *g = gpu_of(number);
     pipeline *p = pt_alloc(sizeof *p);
@@ -546,6 +589,7 @@ uint32_t pt_gpu_pipeline_new(uint32_t number, const char *wgsl, int32_t n, const
         pt_free(p);
         return 0;
     }
+    p->trial = trial != 0;
     compile(g, p, wgsl, (size_t)n, entry, g->layout[bindings]);
     return index;
 }
@@ -555,6 +599,7 @@ int32_t pt_gpu_pipeline_state(uint32_t number, uint32_t index)
     gpu *g = gpu_of(number);
     const pipeline *p = table_get(&g->pipelines, index);
     if (p->state == PT_GPU_WAITING) process_events(g);
+    if (p->state == PT_GPU_WAITING) pt_platform_yield(); /* a compiler needs the processor */
     return (int32_t)p->state;
 }
 

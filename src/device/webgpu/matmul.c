@@ -1,5 +1,5 @@
-/* Products of matrices on the GPU: which tile, how many slices. SPDX-License-Identifier: MIT */
-#include "device/webgpu/matmul.h"
+/* Products of matrices on the GPU: the ladder of kernels, and how one is launched. SPDX-License-Identifier: MIT */
+#include "device/webgpu/choice.h"
 
 const pt_wg_tile pt_wg_tiles[] = {
     {"naive", PT_WG_NAIVE, 0, 0, 0, 0, 0, false},
@@ -47,6 +47,8 @@ enum {
     TILES
 };
 
+_Static_assert(TILES <= PT_WG_MOST_TILES, "a table of verdicts has room for all");
+
 int pt_wg_tile_count(void) { return TILES; }
 
 static bool on_matrix_units(const pt_wg_tile *t)
@@ -82,35 +84,50 @@ const char *pt_wg_tile_lacks(const pt_device *device, const pt_wg_tile *t)
     return l->workgroup_bytes < MATRIX_BYTES ? "48 KiB of workgroup memory" : NULL;
 }
 
+/* ---- what follows from the shape ---- */
+
 /* Workgroups that keep a large GPU busy. */
 #define BUSY 264
 #define MOST_SLICES 32
 #define LEAST_SLICE 64   /* of K */
+#define SLICE_UNIT 32    /* of K, a multiple of every tile's: so slices do not depend on the tile */
 #define MATRIX_SLICE 512 /* at most, for its sums to be as good as those in f32 */
 
-static int64_t groups_of(const pt_wg_product *p, const pt_wg_tile *t)
+static int64_t tiles_of(const pt_wg_product *p, int64_t side)
 {
-    return pt_div_up(p->m, t->bm) * pt_div_up(p->n, t->bn);
+    return pt_div_up(p->m, side) * pt_div_up(p->n, side);
 }
 
-static const pt_wg_tile *choose(const pt_device *device, const pt_wg_product *p)
+pt_wg_size pt_wg_size_of(const pt_wg_product *p)
 {
-    if (pt_wg_limits_of(device)->software) return &pt_wg_tiles[NAIVE];
-    if (groups_of(p, &pt_wg_tiles[BROAD]) >= BUSY) return &pt_wg_tiles[BROAD];
-    if (groups_of(p, &pt_wg_tiles[DEEPER]) >= BUSY) return &pt_wg_tiles[DEEPER];
-    if (groups_of(p, &pt_wg_tiles[MEDIUM]) >= BUSY / 4) return &pt_wg_tiles[MEDIUM];
-    return &pt_wg_tiles[SMALL];
+    if (pt_div_up(p->m, 128) * pt_div_up(p->n, 256) >= BUSY) return PT_WG_HUGE;
+    if (tiles_of(p, 128) >= BUSY) return PT_WG_LARGE;
+    return tiles_of(p, 64) >= BUSY / 4 ? PT_WG_MEDIUM : PT_WG_SMALL;
+}
+
+pt_wg_layout pt_wg_layout_of(const pt_wg_product *p)
+{
+    return p->a.transposed ? PT_WG_TN : p->b.transposed ? PT_WG_NT : PT_WG_NN;
+}
+
+const pt_wg_tile *pt_wg_usual_tile(pt_wg_size size)
+{
+    static const int usual[PT_WG_SIZES] = {SMALL, MEDIUM, DEEPER, BROAD};
+    return &pt_wg_tiles[usual[size]];
 }
 
 static int64_t choose_slices(const pt_wg_product *p, const pt_wg_tile *t)
 {
+    static const int64_t side[PT_WG_SIZES] = {32, 64, 128, 128};
     if (t->kind == PT_WG_MATRIX) return pt_div_up(p->k, MATRIX_SLICE);
-    int64_t groups = groups_of(p, t);
+    int64_t groups = tiles_of(p, side[pt_wg_size_of(p)]);
     int64_t most = pt_min_i64(MOST_SLICES, p->k / LEAST_SLICE);
     if (p->m * p->n > 1 << 22)
         return 1; /* the slices would be read and written for longer than they save */
     return pt_max_i64(1, pt_min_i64(most, BUSY / pt_max_i64(groups, 1)));
 }
+
+/* ---- a launch ---- */
 
 /* Rows of the stored matrix begin at multiples of four elements and are multiples of four long. */
 static bool fours(const pt_wg_matrix *x, int64_t row)
@@ -229,7 +246,8 @@ static int64_t cut_all(const pt_tensor *scratch, const pt_wg_product *p, const p
     cut(scratch, &at, scaled ? p->n : 0, &out->scale_b);
     cut(scratch, &at, packed ? pairs(&p->a, p->m, p->k) : 0, &out->half_a);
     cut(scratch, &at, packed ? pairs(&p->b, p->k, p->n) : 0, &out->half_b);
-    cut(scratch, &at, slices > 1 ? slices * p->m * p->n : 0, &out->slices);
+    bool sliced = slices > 1 && t->kind != PT_WG_NAIVE; /* that adds its slices up itself */
+    cut(scratch, &at, sliced ? slices * p->m * p->n : 0, &out->slices);
     return at;
 }
 
@@ -307,7 +325,7 @@ static pt_status multiply(pt_device *device, const pt_wg_product *p, const pt_wg
         add_tensor(&call, "scale_b", &all->scale_b);
     }
     bool by_fours = call.constant[0].value & 16;
-    if (slices > 1) add_tensor(&call, by_fours ? "part4" : "part", &all->slices);
+    if (pt_present(&all->slices)) add_tensor(&call, by_fours ? "part4" : "part", &all->slices);
     add_words(&call, p, slices, slice_k);
     call.work = (double)p->m * (double)p->n * (double)p->k;
     if (t->kind == PT_WG_NAIVE) {
@@ -328,9 +346,8 @@ pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, con
     parts all;
     const char *lacks = pt_wg_tile_lacks(device, t);
     if (lacks) return pt_fail(err, PT_UNSUPPORTED, "kernel %s: this GPU has no %s", t->name, lacks);
-    if (t->kind == PT_WG_NAIVE) slices = 1;
-    else if (!slices) slices = choose_slices(&p, t);
-    int64_t slice_k = pt_round_up(pt_div_up(p.k, slices), t->bk ? t->bk : 1);
+    if (!slices) slices = choose_slices(&p, t);
+    int64_t slice_k = pt_round_up(pt_div_up(p.k, slices), SLICE_UNIT);
     slices = pt_div_up(p.k, slice_k);
     int64_t elements = cut_all(NULL, &p, t, slices, &all);
     pt_status s = PT_OK;
@@ -341,13 +358,15 @@ pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, con
     if (s == PT_OK) s = prepare_all(device, &p, t, &all, err);
     if (is_packed(t)) use_packed(&p, &all);
     if (s == PT_OK) s = multiply(device, &p, t, slices, slice_k, &all, err);
-    if (s == PT_OK && slices > 1) s = gather(device, &p, &all.slices, slices, err);
+    if (s == PT_OK && pt_present(&all.slices)) s = gather(device, &p, &all.slices, slices, err);
     return s;
 }
 
 pt_status pt_wg_matmul(pt_device *device, const pt_wg_product *p, pt_error *err)
 {
-    return pt_wg_matmul_with(device, p, choose(device, p), 0, err);
+    const pt_wg_choice *choice = pt_wg_choice_of(device);
+    const pt_wg_tile *tile = choice->tile[pt_wg_size_of(p)][pt_wg_layout_of(p)];
+    return pt_wg_matmul_with(device, p, tile, 0, err);
 }
 
 pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m, int64_t n,
@@ -382,7 +401,9 @@ const char *pt_device_webgpu_kernel(int kernel)
 
 const char *pt_device_webgpu_kernel_lacks(const pt_device *device, int kernel)
 {
-    return pt_wg_tile_lacks(device, &pt_wg_tiles[kernel]);
+    const char *lacks = pt_wg_tile_lacks(device, &pt_wg_tiles[kernel]);
+    bool failed = pt_wg_choice_of(device)->verdict[kernel] > PT_WG_RIGHT;
+    return lacks ? lacks : failed ? "a trial that it passed" : NULL;
 }
 
 pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tensor *a,

@@ -24,14 +24,14 @@ typedef struct pt_wg_product {
     bool half; /* A and B are packed f16, by the kernel itself: not for callers */
 } pt_wg_product;
 
-/* Fixed order of sums for given shapes. Errors: as pt_wg_run. */
+/* The order of sums follows from shapes and kernel. Errors: as pt_wg_run. */
 pt_status pt_wg_matmul(pt_device *device, const pt_wg_product *product, pt_error *err);
 
 /* sums[first + j] += sum over m of A[m,j], j < n. */
 pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m, int64_t n,
                             const pt_tensor *sums, pt_error *err);
 
-/* ---- the ladder of kernels, for bench and self-test ---- */
+/* ---- the ladder of kernels: choice.h says how one is chosen ---- */
 
 typedef enum pt_wg_kind {
     PT_WG_NAIVE,
@@ -49,14 +49,32 @@ typedef struct pt_wg_tile {
     int bm, bn, bk, tm, tn; /* tm, tn: tiled; bm, bn, bk: all but NAIVE */
     bool vectors;           /* reads and writes four elements at once, where shapes allow */
 } pt_wg_tile;
+
+#define PT_WG_MOST_TILES 64
+/* Simplest first: naive, which has no barriers, then what a GPU takes to be harder and harder. Those of the kinds NAIVE,
+ * TILED and SUBGROUP have the same bits: they sum the same slices of k in the same order, by fused multiply-adds. */
 extern const pt_wg_tile pt_wg_tiles[];
 int pt_wg_tile_count(void);
 /* What the kernel needs and the device lacks; NULL: nothing. */
 const char *pt_wg_tile_lacks(const pt_device *device, const pt_wg_tile *tile);
-/* Whether its products are those of f16: measured, never chosen. */
+/* Whether its products are those of f16: measured, never tried nor chosen. */
 bool pt_wg_tile_approximate(const pt_wg_tile *tile);
-/* The product with one of them; slices 0: chosen. */
+/* The product with one of them. Slices of k: 0 = as many as the shape asks for, whatever the tile, unless it is of matrix units. */
 pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, const pt_wg_tile *tile,
                             int64_t slices, pt_error *err);
+
+/* What is multiplied is told apart by the size of C and by how A and B are stored. */
+typedef enum pt_wg_size {
+    PT_WG_SMALL,
+    PT_WG_MEDIUM,
+    PT_WG_LARGE,
+    PT_WG_HUGE,
+    PT_WG_SIZES
+} pt_wg_size;
+typedef enum pt_wg_layout { PT_WG_NN, PT_WG_NT, PT_WG_TN, PT_WG_LAYOUTS } pt_wg_layout;
+pt_wg_size pt_wg_size_of(const pt_wg_product *product);
+pt_wg_layout pt_wg_layout_of(const pt_wg_product *product);
+/* What is good for a size on most GPUs. */
+const pt_wg_tile *pt_wg_usual_tile(pt_wg_size size);
 
 #endif

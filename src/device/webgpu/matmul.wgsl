@@ -2,7 +2,7 @@
 //
 // `tiled`: a workgroup computes a tile of BM x BN, a thread TM x TN of it (4, 8 or 16 by 4 or 8), in steps of BK along K. The tiles of A and B lie in
 // workgroup memory; the next pair is on its way to registers while one is used.
-// `naive`: a thread an element, without barriers.
+// `naive`: a thread an element, without barriers; it adds its slices up itself, so that its sums are those of `tiled`.
 
 // include matmul_operands
 
@@ -278,12 +278,18 @@ fn naive(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     var at_a = p.a_first + m * select(p.a_ld, 1u, TA == 1u);
     var at_b = p.b_first + n * select(1u, p.b_ld, TB == 1u);
     var sum = 0.0;
-    for (var k = 0u; k < p.k; k++) {
-        var seen = true;
-        if (MASK_K == 1u) { seen = mask[p.mask_first + k] >= 0; }
-        if (seen) { sum = fma(a[at_a], b[at_b], sum); }
-        at_a += step_a;
-        at_b += step_b;
+    var k = 0u;
+    for (var slice = 0u; slice < p.slices; slice++) {
+        let k_end = min((slice + 1u) * p.slice_k, p.k);
+        var slice_sum = 0.0;
+        for (; k < k_end; k++) {
+            var seen = true;
+            if (MASK_K == 1u) { seen = mask[p.mask_first + k] >= 0; }
+            if (seen) { slice_sum = fma(a[at_a], b[at_b], slice_sum); }
+            at_a += step_a;
+            at_b += step_b;
+        }
+        sum += slice_sum;
     }
     finish(m, n, sum);
 }

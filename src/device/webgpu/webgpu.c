@@ -3,7 +3,9 @@
 
 #include "base/format.h"
 #include "device/webgpu/bindings.h"
+#include "device/webgpu/choice.h"
 #include "device/webgpu/queue.h"
+#include "device/webgpu/trial.h"
 
 #define MOST_SHADERS 32
 #define FIRST_PIPELINES 64
@@ -46,10 +48,29 @@ typedef struct gpu_device {
     pt_buffer *scratch, *retired[MOST_RETIRED];
     int n_retired;
     pt_strbuf text;
+    pt_webgpu_options options;
+    bool compile_only;
+    pt_wg_choice choice;
+    pt_wg_choosing *choosing; /* under way */
+    bool chosen;
     char adapter[256], said[160];
 } gpu_device;
 
 static gpu_device *of(pt_device *device) { return (gpu_device *)device; }
+
+const pt_webgpu_options *pt_wg_options_of(const pt_device *device)
+{
+    return &((const gpu_device *)device)->options;
+}
+
+uint32_t pt_wg_host_of(const pt_device *device) { return ((const gpu_device *)device)->gpu; }
+
+const pt_wg_choice *pt_wg_choice_of(const pt_device *device)
+{
+    return &((const gpu_device *)device)->choice;
+}
+
+void pt_wg_choose(pt_device *device, const pt_wg_choice *choice) { of(device)->choice = *choice; }
 
 const pt_wg_limits *pt_wg_limits_of(const pt_device *device)
 {
@@ -245,7 +266,8 @@ static pt_status make_pipeline(gpu_device *d, const pipeline_key *key, const pt_
     pt_strbuf_clear(&d->text);
     pt_shader_write(key->shader, key->use, call, &d->text);
     if (d->text.failed) return pt_fail(err, PT_NO_MEMORY, "no memory for a shader");
-    *out = pt_gpu_pipeline_new(d->gpu, d->text.data, (int32_t)d->text.len, call->entry, bindings);
+    *out = pt_gpu_pipeline_new(d->gpu, d->text.data, (int32_t)d->text.len, call->entry, bindings,
+                               d->compile_only);
     if (!*out) return pt_fail(err, PT_NO_MEMORY, "no memory for a pipeline");
     d->pipelines[d->n_pipelines++] = (pipeline){*key, *out};
     return PT_OK;
@@ -259,6 +281,35 @@ static pt_status pipeline_of(gpu_device *d, const pipeline_key *key, const pt_wg
         if (same_pipeline(&d->pipelines[i].key, key)) return PT_OK;
     }
     return make_pipeline(d, key, call, bindings, out, err);
+}
+
+void pt_wg_compile_only(pt_device *device, bool on) { of(device)->compile_only = on; }
+
+int64_t pt_wg_pipelines(const pt_device *device)
+{
+    return ((const gpu_device *)device)->n_pipelines;
+}
+
+pt_status pt_wg_pipelines_poll(pt_device *device, int64_t first, bool *failed, pt_error *err)
+{
+    gpu_device *d = of(device);
+    bool waits = false;
+    *failed = false;
+    for (int64_t i = first; i < d->n_pipelines; i++) {
+        int32_t state = pt_gpu_pipeline_state(d->gpu, d->pipelines[i].pipeline);
+        waits |= state == PT_GPU_WAITING;
+        *failed |= state == PT_GPU_FAILED;
+    }
+    device->waits = waits && !*failed;
+    pt_status s = failure(d, err);
+    return s == PT_OK && device->waits ? PT_PENDING : s;
+}
+
+void pt_wg_pipelines_drop(pt_device *device, int64_t first)
+{
+    gpu_device *d = of(device);
+    while (d->n_pipelines > first)
+        pt_gpu_pipeline_free(d->gpu, d->pipelines[--d->n_pipelines].pipeline);
 }
 
 static uint64_t hash_of(const pt_wg_ranges *key)
@@ -363,6 +414,7 @@ pt_status pt_wg_run(pt_device *device, const pt_wg_call *call, pt_error *err)
     for (int i = 0; i < PT_WG_MOST_CONSTANTS; i++) key.constant[i] = call->constant[i].value;
     memcpy(key.use, bindings.use, sizeof key.use);
     s = pipeline_of(d, &key, call, bindings.ranges.n, &made.pipeline, err);
+    if (d->compile_only) return s;
     if (s == PT_OK) s = group_of(d, &bindings.ranges, &made.group, err);
     if (s == PT_OK) s = count_groups(call, &made, err);
     if (s) return s;
@@ -405,9 +457,25 @@ static pt_status gpu_submit(pt_device *device, pt_error *err)
     return failure(d, err);
 }
 
+static pt_status gpu_ready(pt_device *device, pt_error *err)
+{
+    gpu_device *d = of(device);
+    device->waits = false;
+    if (d->chosen || d->limits.software) return PT_OK;
+    pt_status s = d->choosing ? PT_OK : pt_wg_choosing_new(&d->choosing, device, err);
+    if (s == PT_OK) s = pt_wg_choosing_poll(d->choosing, err);
+    if (s) return s;
+    pt_wg_choosing_free(d->choosing);
+    d->choosing = NULL;
+    d->chosen = true;
+    if (*d->choice.remark) device->remark = d->choice.remark;
+    return PT_OK;
+}
+
 static void gpu_free(pt_device *device)
 {
     gpu_device *d = of(device);
+    pt_wg_choosing_free(d->choosing);
     pt_buffer_free(d->scratch);
     while (d->n_retired) pt_buffer_free(d->retired[--d->n_retired]);
     pt_wg_queue_deinit(&d->queue);
@@ -429,6 +497,7 @@ static const pt_device_vtable gpu_vtable = {
     .supports = gpu_supports,
     .launch = gpu_launch,
     .submit = gpu_submit,
+    .ready = gpu_ready,
     .free = gpu_free,
 };
 
@@ -464,7 +533,9 @@ static pt_status open_device(gpu_device *d, const pt_webgpu_options *options, pt
     d->gpu = pt_gpu_open(options->software, why, sizeof why);
     if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "no GPU: %s", why);
     read_limits(d);
+    d->options = *options;
     if (options->tuned) d->limits.software = false;
+    pt_wg_choice_init(&d->choice, options->tuned);
     if (options->binding_bytes)
         d->limits.binding_bytes = pt_min_i64(d->limits.binding_bytes, options->binding_bytes);
     d->group_capacity = FIRST_GROUPS;

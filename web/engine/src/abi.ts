@@ -33,6 +33,7 @@ export type PlainCall =
     | 'file_open'
     | 'file_safetensors'
     | 'use_gpu'
+    | 'ready_poll'
     | 'submit'
     | 'train_poll'
     | 'train_stop'

@@ -39,8 +39,8 @@ export interface EngineOptions {
     fixedBytes?: number;
     /** Where runs and models are: the processor ('cpu', when left out); a GPU, or no engine; or a GPU where there is one ('auto'). */
     device?: 'cpu' | 'webgpu' | 'auto';
-    /** A GPU that is emulated on the processor will do, for tests. */
-    softwareGpu?: boolean;
+    /** A GPU that is emulated on the processor will do, for tests; 'tried': and one of its kernels is put on trial, as those of a real one are. */
+    softwareGpu?: boolean | 'tried';
 }
 
 /** Text as its bytes. Whoever writes no TypeScript may give anything. */

@@ -1,5 +1,6 @@
 /** A GPU through the browser's WebGPU, as the C asks for it (src/device/webgpu/host.h): what it is, what went wrong with it, and
  * its buffers, programs and commands. gpu_imports.ts brings the calls here. Nothing waits; `news` tells when to look again. */
+import { platform } from '#platform';
 import { EngineError, type GpuInfo } from './types.js';
 
 /** As in host.h. */
@@ -143,6 +144,8 @@ export class Gpu {
     readonly live = { buffers: 0, bytes: 0 };
     submitted = 0;
     done = 0;
+    /** What `remember` got on an earlier day. */
+    remembered = '';
     private readonly compileMs: number;
     private compiledAt = 0;
     private compileTimer: ReturnType<typeof setTimeout> | undefined;
@@ -167,7 +170,9 @@ export class Gpu {
         const device = await within(adapter.requestDevice({ requiredFeatures, requiredLimits }), 'it does not answer').catch((error: Error) => {
             throw new EngineError('UNSUPPORTED', `The GPU cannot be opened: ${error.message}`);
         });
-        return new Gpu(device, info, compileMs);
+        const gpu = new Gpu(device, info, compileMs);
+        gpu.remembered = await platform.recall();
+        return gpu;
     }
 
     private constructor(device: GPUDevice, info: GpuInfo, compileMs: number) {
@@ -233,6 +238,12 @@ export class Gpu {
         await Promise.all(this.allocations.splice(0));
     }
 
+    /** For the next time that a GPU is opened here. */
+    remember(text: string): void {
+        this.remembered = text;
+        void platform.remember(text);
+    }
+
     /* ---- buffers ---- */
 
     private make(usage: number, bytes: number): GPUBuffer {
@@ -286,23 +297,33 @@ export class Gpu {
         return { group, pipeline: this.device.createPipelineLayout({ bindGroupLayouts: [group] }) };
     }
 
-    newPipeline(code: string, entryPoint: string, bindings: number): number {
+    /** One on trial may fail, or never end: whoever tries it looks at its state, and at the clock. */
+    newPipeline(code: string, entryPoint: string, bindings: number, trial = false): number {
         const pipeline: Pipeline = { state: WAITING };
         const finish = (state: number, object?: GPUComputePipeline) => {
             if (pipeline.state !== WAITING) return;
             Object.assign(pipeline, { state, object });
-            this.compiling.done++;
+            if (!trial) this.compiling.done++;
             this.compiledAt = performance.now();
             this.tell();
         };
-        if (this.compiling.done === this.compiling.total++) this.compiledAt = performance.now();
-        const module = this.device.createShaderModule({ code });
+        const fail = (error: Error) => this.refused(`the program ${entryPoint} does not compile: ${error.message}`, () => finish(FAILED));
+        if (!trial && this.compiling.done === this.compiling.total++) this.compiledAt = performance.now();
+        const module = trial ? this.moduleOnTrial(code) : this.device.createShaderModule({ code });
         this.device.createComputePipelineAsync({ layout: this.layout(bindings).pipeline, compute: { module, entryPoint } }).then(
             (object) => finish(READY, object),
-            (error: Error) => this.refused(`the program ${entryPoint} does not compile: ${error.message}`, () => finish(FAILED)),
+            (error: Error) => (trial ? finish(FAILED) : fail(error)),
         );
-        this.watchCompiler();
+        if (!trial) this.watchCompiler();
         return this.pipelines.add(pipeline);
+    }
+
+    /** What is wrong with it, its program tells as well. */
+    private moduleOnTrial(code: string): GPUShaderModule {
+        this.device.pushErrorScope('validation');
+        const module = this.device.createShaderModule({ code });
+        this.device.popErrorScope().catch(() => undefined); // the GPU was lost, which is told elsewhere
+        return module;
     }
 
     private watchCompiler(): void {

@@ -82,7 +82,8 @@ export function gpuImports(memory: WebAssembly.Memory, shelf: GpuShelf): Functio
         buffer_new: (gpu: number, kind: number, bytes: number) => shelf.get(gpu).newBuffer(kind === UNIFORM, bytes),
         buffer_free: (gpu: number, buffer: number) => shelf.get(gpu).freeBuffer(buffer),
         write: (gpu: number, buffer: number, offset: number, src: Word, bytes: number) => shelf.get(gpu).write(buffer, offset, bytesAt(src, bytes)),
-        pipeline_new: (gpu: number, wgsl: Word, n: number, entry: Word, bindings: number) => shelf.get(gpu).newPipeline(textAt(wgsl, n), wordAt(entry), bindings),
+        pipeline_new: (gpu: number, wgsl: Word, n: number, entry: Word, bindings: number, trial: number) =>
+            shelf.get(gpu).newPipeline(textAt(wgsl, n), wordAt(entry), bindings, trial !== 0),
         pipeline_state: (gpu: number, pipeline: number) => shelf.get(gpu).pipelineState(pipeline),
         pipeline_free: (gpu: number, pipeline: number) => shelf.get(gpu).freePipeline(pipeline),
         group_new: (gpu: number, uniform: number, range: Word, n: number) =>
@@ -98,5 +99,7 @@ export function gpuImports(memory: WebAssembly.Memory, shelf: GpuShelf): Functio
         read_poll: (gpu: number, read: number, dst: Word) => shelf.get(gpu).pollRead(read, (bytes) => bytesAt(dst, bytes.length).set(bytes)),
         submit: (gpu: number) => shelf.get(gpu).submit(),
         done: (gpu: number) => shelf.get(gpu).done,
+        remembered: (gpu: number, out: Word, cap: number) => put(shelf.get(gpu).remembered, out, cap),
+        remember: (gpu: number, text: Word, n: number) => shelf.get(gpu).remember(textAt(text, n)),
     };
 }

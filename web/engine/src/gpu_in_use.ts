@@ -3,10 +3,23 @@ import { platform } from '#platform';
 import type { Abi } from './abi.js';
 import { FINE, Gpu } from './gpu.js';
 import { GpuShelf } from './gpu_imports.js';
+import type { OpenOptions } from './protocol.js';
 import { EngineError } from './types.js';
 
 /** A GPU that is lost twice within this time is not trusted any more. */
 const TRUST_MS = 60_000;
+/** Of a trial: someone waits for it. */
+const SLICE_MS = 15;
+/** As in src/wasm/engine.h. */
+const A_GPU = 1;
+const TRIED_GPU = 2;
+
+/** Kernels tried; with the last one, what is wrong with some of them. */
+export interface Readiness {
+    done: number;
+    total: number;
+    remark?: string;
+}
 
 export class GpuInUse {
     /** Where the module finds what it opens. */
@@ -14,7 +27,7 @@ export class GpuInUse {
     /** In use; its successor takes its place. */
     now: Gpu | undefined;
     private readonly engine: () => Abi;
-    private software = false;
+    private software: OpenOptions['softwareGpu'] = false;
     private lostAt = -Infinity;
     private compiled = 0;
 
@@ -23,7 +36,7 @@ export class GpuInUse {
     }
 
     /** The first. Why there is none to use; empty when there is one. */
-    async open(software: boolean): Promise<string> {
+    async open(software: OpenOptions['softwareGpu']): Promise<string> {
         this.software = software;
         try {
             const text = platform.shaders();
@@ -39,9 +52,9 @@ export class GpuInUse {
 
     /** Another in place of the one in use, if any; what was on that is gone. */
     async renew(): Promise<void> {
-        const gpu = await Gpu.open({ software: this.software });
+        const gpu = await Gpu.open({ software: this.software !== false });
         this.shelf.offer(gpu);
-        this.engine().call('use_gpu', 1);
+        this.engine().call('use_gpu', this.software === 'tried' ? TRIED_GPU : A_GPU);
         this.now = gpu;
         this.compiled = 0;
     }
@@ -66,6 +79,18 @@ export class GpuInUse {
     /** Back to the event loop: at once, or until the GPU has told something. */
     rest(waits: boolean): Promise<void> {
         return waits && this.now ? this.now.news() : platform.tick();
+    }
+
+    /** Before its first op it tries its kernels. */
+    async ready(tell: (progress: Readiness) => void): Promise<void> {
+        for (let told = -1; ; ) {
+            const { again, waits, result } = this.engine().poll('ready_poll', SLICE_MS);
+            const progress = result as Readiness;
+            if (progress.total && (!again || progress.done !== told)) tell(progress);
+            told = progress.done;
+            if (!again) return;
+            await this.rest(waits);
+        }
     }
 
     /** How far its compiler is, when that is news. */

@@ -66,6 +66,11 @@ export class Job {
         return work();
     }
 
+    /** Before the first op on a GPU: how far its trial is, and what is wrong with it, is told. */
+    ready(): Promise<void> {
+        return this.gpu.ready((progress) => this.tell({ type: 'compiling', ...progress }));
+    }
+
     /* ---- a run at work ---- */
 
     async run(): Promise<{ paused: boolean }> {
@@ -73,6 +78,7 @@ export class Job {
         this.running = true;
         this.pausing = false;
         try {
+            await this.readyOrRecovered();
             for (;;) {
                 if (this.gpu.now && this.safe.takeDue()) this.engine().call('train_save');
                 const state = this.slice(SLICE_MS);
@@ -142,14 +148,19 @@ export class Job {
     /** A run at work comes to it by itself; while it is not, it is polled for the checkpoint alone. One that is under way is not the
      * one that was asked for: whoever asks has not seen its beginning. */
     async save(): Promise<void> {
+        const { generation } = this;
+        const stillThere = () => {
+            if (generation !== this.generation) throw new EngineError('INTERRUPTED', 'the run was let go before it was saved');
+        };
+        await this.readyOrRecovered();
+        stillThere();
         this.engine().call('train_save');
         const mine = ++this.saves.asked;
-        const { generation } = this;
         while (this.saves.done < mine) {
             const state = this.running ? 'waits' : this.slice(0);
             if (state === 'lost') await this.recover();
             else await this.gpu.rest(state === 'waits');
-            if (generation !== this.generation) throw new EngineError('INTERRUPTED', 'the run was let go before it was saved');
+            stillThere();
         }
     }
 
@@ -181,6 +192,7 @@ export class Job {
         } catch (error) {
             throw new EngineError('LOST', `The GPU was lost, and none can be had now: ${(error as Error).message}`);
         }
+        await this.ready();
         this.restore('webgpu', 'The GPU restarted.', 'continuing');
         while (this.over) {
             /* what was due at its end is due anew */
@@ -189,6 +201,16 @@ export class Job {
             if (state === 'lost') throw new EngineError('LOST', 'The GPU was lost again.');
             await this.gpu.rest(state === 'waits');
         }
+    }
+
+    /** Of an error: when the GPU was lost, that is mended. */
+    async recoverFrom(error: unknown): Promise<void> {
+        if (!(error instanceof EngineError && error.status === 'LOST' && this.gpu.now)) throw error;
+        await this.recover();
+    }
+
+    private readyOrRecovered(): Promise<void> {
+        return this.ready().catch((error) => this.recoverFrom(error));
     }
 
     useCpu(): void {

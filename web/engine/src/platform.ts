@@ -24,4 +24,8 @@ export interface Platform {
     /** After what waits in the event loop. */
     tick(): Promise<void>;
     log(line: string): void;
+    /** A small text that `remember` got on an earlier day; empty when there is none. */
+    recall(): Promise<string>;
+    /** Where it can be kept; else it is forgotten. */
+    remember(text: string): Promise<void>;
 }

@@ -26,4 +26,6 @@ export const platform: Platform = {
     unshared: () => '',
     tick: () => new Promise((resolve) => setImmediate(resolve)),
     log: (line) => void process.stderr.write(line + '\n'),
+    recall: async () => '',
+    remember: async () => undefined,
 };

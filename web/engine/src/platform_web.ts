@@ -12,6 +12,10 @@ const urls: Partial<Record<ModuleName, URL>> = {
     'wasm64-relaxed': engine64,
 };
 
+/** A cache of the browser's, which outlives the page, and the name of what is in it. */
+const MEMORY = 'posttrain.memory';
+const nameThere = () => new URL('./webgpu.json', globalThis.location.href).href;
+
 async function bytesOf(url: URL): Promise<ArrayBuffer> {
     const response = await fetch(url);
     if (!response.ok) throw new Error(`${url.href}: ${response.status} ${response.statusText}`);
@@ -60,4 +64,19 @@ export const platform: Platform = {
             channel.port2.postMessage(0);
         }),
     log: (line) => console.error(line),
+    recall: async () => {
+        try {
+            const held = await (await caches.open(MEMORY)).match(nameThere());
+            return (await held?.text()) ?? '';
+        } catch {
+            return '';
+        }
+    },
+    remember: async (text) => {
+        try {
+            await (await caches.open(MEMORY)).put(nameThere(), new Response(text));
+        } catch {
+            // a browser that keeps nothing
+        }
+    },
 };

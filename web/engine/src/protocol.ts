@@ -24,7 +24,7 @@ export interface OpenOptions {
     reasons: string[];
     fixedBytes?: number;
     device: 'cpu' | 'webgpu' | 'auto';
-    softwareGpu: boolean;
+    softwareGpu: boolean | 'tried';
 }
 
 export interface LadderSettings {

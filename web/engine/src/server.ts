@@ -106,10 +106,10 @@ export class Server {
     /** Asked of the model: when its GPU goes away meanwhile, that fails, and the model is brought back. */
     private async orLost<T>(work: () => Promise<T>): Promise<T> {
         try {
+            await this.job.ready();
             return await work();
         } catch (error) {
-            if (!(error instanceof EngineError && error.status === 'LOST' && this.gpu.now)) throw error;
-            await this.job.recover();
+            await this.job.recoverFrom(error);
             throw new EngineError('LOST', 'The GPU restarted meanwhile, and the model is back: ask again.');
         }
     }

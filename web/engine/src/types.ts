@@ -184,8 +184,9 @@ export type RunEvent =
     | { type: 'sampled'; step: number; text: string }
     | { type: 'saving'; step: number }
     | { type: 'saved'; step: number; bytes: number; failed: boolean }
-    /** Programs for the GPU, before the first step. */
-    | { type: 'compiling'; done: number; total: number }
+    /** Before the first step: kernels of a GPU that are tried, then the programs of the run. The remark, with the last kernel: which of
+     * them failed and are not used. */
+    | { type: 'compiling'; done: number; total: number; remark?: string }
     /** The GPU was lost, or left; the run goes on from this step, whose successors are told anew. */
     | { type: 'restored'; step: number; device: 'cpu' | 'webgpu'; message: string };
 

@@ -128,3 +128,75 @@ test('a GPU without room refuses a run in one sentence; an emulated one is not c
     const sentence = 'NO_MEMORY: the GPU has no memory for this: choose a smaller model, batch or context (no room)';
     assert.deepEqual(result.refusals, [sentence, sentence]);
 });
+
+/** A run on a GPU that tries its smallest kernel: what was told of that, what the browser keeps of it, and the losses. */
+const trial = `
+import { createEngine } from './dist/index.js';
+const corpus = new Uint8Array(await (await fetch('./corpus')).arrayBuffer());
+const kept = async () => (await (await caches.open('posttrain.memory')).match('./dist/webgpu.json'))?.text();
+async function go(options) {
+    const engine = await createEngine({ threads: 1, ...options });
+    const events = [];
+    const run = await engine.train({ corpus, settings: ${JSON.stringify({ ...settings, steps: 3, evalEvery: 0 })}, onEvent: (event) => events.push(event) });
+    await run.done;
+    await engine.close();
+    return { losses: events.flatMap(({ type, loss }) => type === 'step' ? [loss] : []), tried: events.filter(({ type }) => type === 'compiling') };
+}
+const result = {};
+try {
+    const gpu = { device: 'webgpu', softwareGpu: 'tried' };
+    result.cpu = await go({});
+    result.first = await go(gpu);
+    result.kept = await kept();
+    await (await caches.open('posttrain.memory')).put('./dist/webgpu.json', new Response(result.kept.replaceAll(/"32x32 4x4"(?!:)/g, '"naive"')));
+    result.second = await go(gpu);
+    result.keptThen = await kept();
+} catch (error) { result.error = String(error?.stack ?? error); }
+await fetch('./result', { method: 'POST', body: JSON.stringify(result) });
+`;
+
+interface Tried {
+    losses: number[];
+    tried: { done: number; total: number; remark?: string }[];
+}
+interface Trials {
+    error?: string;
+    cpu: Tried;
+    first: Tried;
+    second: Tried;
+    kept: string;
+    keptThen: string;
+}
+
+test('a GPU tries its kernels before its first step, and the browser remembers how they fared', { skip }, async (t) => {
+    const [result] = (await resultsOf(t, trial, 1, 170, { gpu: true })) as [Trials];
+    assert.equal(result.error, undefined);
+    assert.deepEqual(result.first.tried[0], { type: 'compiling', done: 0, total: 2 });
+    assert.ok(result.first.tried.some(({ done, total }) => done === 2 && total === 2));
+    assert.ok(result.first.tried.every(({ remark }) => remark === undefined));
+    assert.deepEqual(JSON.parse(result.kept).verdicts, { naive: 'right', '32x32 4x4': 'right' });
+    assert.equal(result.second.tried[0]!.total, 1, 'what is remembered is not tried again');
+    assert.equal(result.keptThen, result.kept.replaceAll(/"32x32 4x4"(?!:)/g, '"naive"'));
+    near(result.first.losses, result.cpu.losses, 2e-5);
+    near(result.second.losses, result.cpu.losses, 2e-5);
+});
+
+/** The shaders that the worker fetches have a line that the smallest kernel does not compile with. */
+const spoiler = `
+const fetched = globalThis.fetch;
+globalThis.fetch = async (url, ...rest) => {
+    const response = await fetched(url, ...rest);
+    if (!String(url?.href ?? url).endsWith('shaders.wgsl')) return response;
+    return new Response((await response.text()).replace('const THREADS: u32 =', 'const_assert BM != 32u;\\nconst THREADS: u32 ='));
+};
+`;
+
+test('a kernel that a browser does not compile is told and not used', { skip }, async (t) => {
+    const [result] = (await resultsOf(t, trial, 1, 170, { gpu: true, prelude: spoiler })) as [Trials];
+    assert.equal(result.error, undefined);
+    const remark = '1 of 2 kernels for products failed their trial and is not used: 32x32 4x4 (does not compile)';
+    assert.deepEqual(result.first.tried.find((event) => event.remark), { type: 'compiling', done: 2, total: 2, remark });
+    assert.deepEqual(result.second.tried[0], { type: 'compiling', done: 0, total: 1 });
+    assert.equal(result.second.tried.find((event) => event.remark)?.remark, remark, 'it is told again without another trial');
+    near(result.first.losses, result.cpu.losses, 2e-5);
+});

@@ -81,6 +81,20 @@ test('a compiler that does not end is given up', async () => {
     assert.match(gpu.said, /compiler finished no program/);
 });
 
+test('a program on trial may fail, or never end, and the GPU is fine', async () => {
+    const { api, programs } = fake();
+    const gpu = await Gpu.open({ api, compileMs: 40 });
+    const [first, second] = [gpu.newPipeline('', 'first', 1, true), gpu.newPipeline('', 'second', 1, true)];
+    programs[0]!.reject(new Error('no'));
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    assert.deepEqual([gpu.pipelineState(first), gpu.pipelineState(second)], [FAILED, WAITING]);
+    assert.equal(gpu.failure, FINE);
+    assert.deepEqual({ ...gpu.compiling }, { done: 0, total: 0 });
+    gpu.freePipeline(second);
+    assert.equal(gpu.pipelineState(second), FAILED, 'it is no more');
+    gpu.close();
+});
+
 test('a program that is refused fails, unless the GPU was lost', async () => {
     for (const loses of [false, true]) {
         const { api, programs, lost } = fake();

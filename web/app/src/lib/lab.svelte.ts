@@ -91,6 +91,8 @@ export class Lab {
     device = $state<EngineInfo['device']>('cpu');
     /** Programs for the GPU that are being prepared, until the first step. */
     compiling = $state.raw<{ done: number; total: number } | undefined>();
+    /** What is wrong with the GPU in use. */
+    gpuRemark = $state('');
     /** What became of the run when its GPU went away. */
     restored = $state('');
     /** Of the key-value cache of whoever samples. */
@@ -169,7 +171,7 @@ export class Lab {
     private async take(engine: Engine): Promise<void> {
         this.open = engine;
         this.info = engine.info;
-        Object.assign(this, { device: engine.info.device, compiling: undefined, restored: '' });
+        Object.assign(this, { device: engine.info.device, compiling: undefined, gpuRemark: '', restored: '' });
         this.memoryBytes = await engine.memoryBytes();
     }
 
@@ -283,8 +285,10 @@ export class Lab {
     }
 
     private hearOfDevice(event: RunEvent): void {
-        if (event.type === 'compiling') this.compiling = event.done < event.total ? event : undefined;
-        else if (event.type === 'step' && this.compiling) this.compiling = undefined;
+        if (event.type === 'compiling') {
+            this.compiling = event.done < event.total ? event : undefined;
+            if (event.remark) this.gpuRemark = event.remark;
+        } else if (event.type === 'step' && this.compiling) this.compiling = undefined;
         else if (event.type === 'restored') {
             Object.assign(this, { device: event.device, restored: event.message });
             this.announcer.say(event.message);
