@@ -124,6 +124,15 @@ pt_status pt_device_require(const pt_device *device, pt_op op, pt_pass pass, pt_
                    pass == PT_FORWARD ? "forward" : "backward", pt_op_info_of(op)->name);
 }
 
+pt_status pt_device_require_packed(const pt_device *device, pt_dtype weights, pt_error *err)
+{
+    if (!pt_is_packed(weights) || device->packed) return PT_OK;
+    return pt_fail(err, PT_UNSUPPORTED,
+                   "device %s has no kernels for weights in %s: the devices webgpu, "
+                   "webgpu-software and ref have",
+                   device->name, weights == PT_ROWS_F16 ? "f16" : "int8");
+}
+
 pt_status pt_device_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
                            size_t args_bytes, pt_error *err)
 {

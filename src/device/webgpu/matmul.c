@@ -1,6 +1,8 @@
 /* Products of matrices on the GPU: which tile, how many slices. SPDX-License-Identifier: MIT */
 #include "device/webgpu/matmul.h"
 
+#include "device/webgpu/weights.h"
+
 const pt_wg_tile pt_wg_tiles[] = {
     {"naive", PT_WG_NAIVE, 0, 0, 0, 0, 0, false},
     {"32x32 4x4", PT_WG_TILED, 32, 32, 16, 4, 4, true},
@@ -347,6 +349,7 @@ pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, con
 
 pt_status pt_wg_matmul(pt_device *device, const pt_wg_product *p, pt_error *err)
 {
+    if (pt_wg_takes_weights(device, p)) return pt_wg_weights_product(device, p, err);
     return pt_wg_matmul_with(device, p, choose(device, p), 0, err);
 }
 
