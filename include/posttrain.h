@@ -54,6 +54,7 @@ POSTTRAIN_API const char *posttrain_error(void);
  * the program's options (posttrain-train(1), posttrain-sample(1)):
  *
  *   where to compute     text     device (cpu, ref), isa           integer  threads
+ *   a model's weights    text     weights: what posttrain_model_open keeps them in
  *   scoring              integer  score-batch: windows at a time (16)
  *   generating           integer  max-tokens, top-k, seed          real     temperature, top-p, min-p, repetition-penalty
  *   training, text       preset, schedule, dtype

@@ -153,6 +153,18 @@ TEST(threads)
     pt_arena_deinit(&arena);
 }
 
+TEST(decode)
+{
+    fresh_folder();
+    pt_arena arena = {0};
+    CHECK_INT(RUN("decode", "--preset", "tiny", "--json"), 0);
+    const pt_json *row = rows_of(&arena, "decode", 1)->child;
+    CHECK_CLOSE(number(row, "tokens"), 1, 0);
+    CHECK_CLOSE(number(row, "bytes"), 4.0 * (256 * 48 + 2 * (4 * 48 * 48 + 2 * 48 * 192)), 0);
+    CHECK(number(row, "tokens_per_second") > 0);
+    pt_arena_deinit(&arena);
+}
+
 TEST(for_people)
 {
     fresh_folder();

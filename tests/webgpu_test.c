@@ -124,6 +124,59 @@ TEST(trains_and_writes_as_the_processor_does)
     check_text("gpu");
 }
 
+static double loss_of(const char *model, const char *device, const char *weights)
+{
+    const pt_json *told = NULL;
+    result *r = RUN("eval", model, "--corpus", in_folder("held.txt"), "--device", device,
+                    "--weights", weights, "--batch", "2", "--json");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK_OK(pt_json_parse(r->out, r->n_out, &arena, &told, &err), err);
+    return number(told, "loss");
+}
+
+static void written(const char *model, const char *weights, char text[64])
+{
+    result *r = RUN("sample", model, "--temperature", "0", "--max-tokens", "24", "--prompt", "ab",
+                    "--device", "webgpu-software", "--weights", weights);
+    CHECK_INT(r->code, 0);
+    CHECK_INT(r->n_out, 24);
+    snprintf(text, 64, "%.63s", r->out);
+}
+
+TEST(weights_in_f16_and_int8)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    fresh_folder();
+    write_corpus();
+    FILE *f = fopen(in_folder("held.txt"), "wb");
+    for (int i = 4000; i < 4400; i++) fputc("abcdefgh ijklm nopq\n"[(i * i + i / 7) % 20], f);
+    fclose(f);
+    char model[600], text[3][64];
+    snprintf(model, sizeof model, "%s/model.tinygpt", copied(in_folder("run")));
+    CHECK_INT(RUN("train", "--corpus", copied(in_folder("corpus.txt")), "--out",
+                  copied(in_folder("run")), "--layers", "2", "--d-model", "40", "--heads", "2",
+                  "--ctx", "16", "--batch", "4", "--steps", "200", "--lr", "3e-3")
+                  ->code,
+              0);
+    const char *const words[] = {"f32", "f16", "int8"};
+    double loss[3];
+    for (int i = 0; i < 3; i++) {
+        double ref = loss_of(model, "ref", words[i]);
+        loss[i] = loss_of(model, "webgpu-software", words[i]);
+        CHECK_CLOSE(loss[i], ref, LOSS_TOLERANCE * ref);
+        written(model, words[i], text[i]);
+    }
+    CHECK_STR(text[1], text[0]);
+    printf("note: the loss is %.6f, %+.1e of it in f16, %+.1e in int8\n", loss[0],
+           loss[1] / loss[0] - 1, loss[2] / loss[0] - 1);
+    CHECK(loss[1] != loss[0] && pt_fabs(loss[1] / loss[0] - 1) < 1e-3);
+    CHECK(loss[2] != loss[0] && pt_fabs(loss[2] / loss[0] - 1) < 1e-2);
+    result *r = RUN("sample", model, "--weights", "int8");
+    check_refused(r, 6, "device cpu has no kernels for weights in int8: the devices webgpu");
+    check_refused(RUN("eval", model, "--weights", "int4"), 2, "f32, f16 or int8");
+}
+
 TEST(an_emulated_gpu_is_declined_by_default)
 {
     if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");

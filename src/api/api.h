@@ -13,7 +13,7 @@
 
 struct posttrain_options {
     char device[PT_API_TEXT], isa[PT_API_TEXT], preset[PT_API_TEXT], schedule[PT_API_TEXT],
-        dtype[PT_API_TEXT];
+        dtype[PT_API_TEXT], weights[PT_API_TEXT];
     int64_t threads, score_batch, max_tokens, seed, force;
     double temperature, top_p, min_p, repetition_penalty;
     int64_t top_k;

@@ -145,6 +145,12 @@ TEST(models_that_cannot_be_opened)
     CHECK_INT(posttrain_set_integer(o, "threads", 1), POSTTRAIN_OK);
     CHECK_INT(posttrain_set_integer(o, "score-batch", 0), POSTTRAIN_OK);
     CHECK_FAILS(posttrain_model_open(&m, MODEL, o), POSTTRAIN_BAD_INPUT, "score-batch");
+    CHECK_INT(posttrain_set_integer(o, "score-batch", 1), POSTTRAIN_OK);
+    CHECK_INT(posttrain_set_text(o, "weights", "f8"), POSTTRAIN_OK);
+    CHECK_FAILS(posttrain_model_open(&m, MODEL, o), POSTTRAIN_BAD_INPUT, "f8");
+    CHECK_INT(posttrain_set_text(o, "weights", "int8"), POSTTRAIN_OK);
+    CHECK_INT(posttrain_set_text(o, "device", "cpu"), POSTTRAIN_OK);
+    CHECK_FAILS(posttrain_model_open(&m, MODEL, o), POSTTRAIN_UNSUPPORTED, "webgpu");
     posttrain_options_free(o);
 }
 

@@ -21,6 +21,9 @@ static pt_status read_file(posttrain_model *m, const char *path, const posttrain
     if (o->score_batch < 1 || o->score_batch > 65536)
         return pt_fail(err, PT_BAD_INPUT, "score-batch is %lld, it must be 1 to 65536",
                        (long long)o->score_batch);
+    if (!pt_weights_from_name(o->weights, &options.weights))
+        return pt_fail(err, PT_BAD_INPUT, "weights is '%s', it must be f32, f16 or int8",
+                       o->weights);
     pt_status s = pt_file_view_read(&view, path, err);
     if (s) return s;
     s = pt_tinygpt_open(&file, view.data, view.size, err);

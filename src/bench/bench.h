@@ -90,6 +90,9 @@ pt_status pt_bench_matmul(pt_bench *bench, pt_error *err);
 pt_status pt_bench_ops(pt_bench *bench, pt_error *err);
 /* Whole training steps: presets tiny … xl, reference, gpt2. Operations: pt_bench_step_flop. */
 pt_status pt_bench_train(pt_bench *bench, pt_error *err);
+/* A token of one text, presets reference and gpt2, with weights in f32 and, where the device has them, packed: f16 and int8. bytes:
+ * the weights that every token reads. Operations: two for each of them. */
+pt_status pt_bench_decode(pt_bench *bench, pt_error *err);
 /* The same step with 1 … all threads, alone and beside a busy process, in turns. */
 pt_status pt_bench_threads(pt_bench *bench, pt_error *err);
 

@@ -103,7 +103,7 @@ static void put_row(pt_strbuf *text, const bench_verb *v, const pt_bench_row *ro
     put_percent(text, row->of_peak);
     put_percent(text, row->of_beside);
     if (row->tokens > 0) {
-        put_rate(text, row->flop_rate_6n, 1e9);
+        put_rate(text, row->bytes > 0 ? row->byte_rate : row->flop_rate_6n, 1e9);
         pt_strbuf_printf(text, " %9.0f", row->token_rate);
     } else {
         put_rate(text, row->byte_rate, 1e9);
@@ -146,6 +146,7 @@ static void put_head(pt_strbuf *text, const bench_verb *v)
 {
     char memory[32];
     bool steps = strcmp(v->kind, "train") == 0 || strcmp(v->kind, "threads") == 0;
+    bool decode = strcmp(v->kind, "decode") == 0;
     pt_strbuf_printf(text, "%s; %d cores, %s, %s of memory; load %.2f; posttrain %s; %s\n",
                      v->machine.processor, v->machine.cores, v->bench.device->detail,
                      pt_megabytes(v->machine.memory_bytes, memory), v->machine.load, PT_VERSION,
@@ -154,7 +155,7 @@ static void put_head(pt_strbuf *text, const bench_verb *v)
     if (v->bench.all.threads > 1) put_limit(text, &v->bench.all);
     pt_strbuf_printf(text, "%-32s %-22s %3s %10s %10s %10s %8s %8s %8s %8s %9s\n", "", "", "thr",
                      "median ms", "p10", "p90", "GFLOP/s", "of peak", "beside",
-                     steps ? "by 6N" : "GB/s", steps ? "tok/s" : "of memory");
+                     steps ? "by 6N" : "GB/s", steps || decode ? "tok/s" : "of memory");
 }
 
 /* ---- for programs ---- */
@@ -331,12 +332,13 @@ typedef pt_status (*kind_fn)(pt_bench *bench, pt_error *err);
 
 static pt_status find_kind(const char *word, kind_fn *out, pt_error *err)
 {
-    static const char *const names[] = {"gemm", "matmul", "ops", "train", "threads"};
-    static const kind_fn kinds[] = {pt_bench_gemm, pt_bench_matmul, pt_bench_ops, pt_bench_train,
-                                    pt_bench_threads};
+    static const char *const names[] = {"gemm", "matmul", "ops", "train", "threads", "decode"};
+    static const kind_fn kinds[] = {pt_bench_gemm,  pt_bench_matmul,  pt_bench_ops,
+                                    pt_bench_train, pt_bench_threads, pt_bench_decode};
     if (!word)
-        return pt_fail(err, PT_BAD_INPUT, "bench what? give gemm, matmul, ops, train or threads");
-    for (int i = 0; i < 5; i++)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "bench what? give gemm, matmul, ops, train, threads or decode");
+    for (int i = 0; i < 6; i++)
         if (strcmp(word, names[i]) == 0) *out = kinds[i];
     return PT_OK;
 }
@@ -385,7 +387,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         {"only", PT_OPTION_TEXT, &v.options.only, "TEXT", "figures whose name or shape has it",
          "all", false},
         {"preset", PT_OPTION_TEXT, &v.options.presets, "LIST",
-         "presets of train and threads: tiny,xl", "see below", false},
+         "presets of train, threads and decode: tiny,xl", "see below", false},
         {"dtype", PT_OPTION_TEXT, &dtype, "f32|bf16", "activations of train, threads and steps",
          "f32", false},
         {"device", PT_OPTION_TEXT, &v.choice.device, "cpu|webgpu", "what is measured", NULL, false},
@@ -400,7 +402,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
                             .most_positional = 1,
-                            .first = "gemm|matmul|ops|train|threads|steps"};
+                            .first = "gemm|matmul|ops|train|threads|decode|steps"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
     kind_fn kind = NULL;
@@ -415,13 +417,16 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 const pt_verb pt_verb_bench = {
     .name = "bench",
     .summary = "measure how fast this machine computes and trains",
-    .usage = "posttrain bench gemm|matmul|ops|train|threads|steps [options]",
+    .usage = "posttrain bench gemm|matmul|ops|train|threads|decode|steps [options]",
     .details =
         "gemm: the products of training steps, in f32 and bf16. matmul: each kernel of a GPU. ops: "
         "every op. train: whole steps "
         "of tiny, small,\n"
         "medium, large, xl, reference and gpt2, and where their time goes. threads: a step of\n"
         "reference with 1 to N threads, alone and beside a busy process, against 1 thread.\n"
+        "decode: a token of reference and gpt2, one text, with weights in f32 and, where the "
+        "device\n"
+        "has that, f16 and int8; GB/s counts the weights that each token reads.\n"
         "steps: waits for numbers of steps on stdin, answers with their seconds.\n\n"
         "peak: the best rate of fused multiply-adds on registers. beside: the rate as a share of "
         "the\n"

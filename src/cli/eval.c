@@ -8,6 +8,7 @@
 typedef struct eval_options {
     pt_device_choice device;
     pt_corpus_choice corpus;
+    const char *weights;
     int64_t batch;
     bool json;
 } eval_options;
@@ -45,6 +46,7 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
         pt_json_double(&w, "seconds", seconds);
         pt_json_string(&w, "model", model);
         pt_json_string(&w, "corpus", o->corpus.name);
+        pt_json_string(&w, "weights", o->weights);
         pt_json_end_object(&w);
         pt_strbuf_putc(&text, '\n');
     } else {
@@ -62,12 +64,13 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
 
 static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
-    eval_options o = {.device = {.device = "cpu"}, .batch = 16};
+    eval_options o = {.device = {.device = "cpu"}, .weights = "f32", .batch = 16};
     pt_option options[] = {
         PT_CORPUS_OPTION(&o.corpus, "the text to score, as train takes it"),
         PT_SEPARATOR_OPTION(&o.corpus),
         {"batch", PT_OPTION_COUNT, &o.batch, "N", "windows per batch", NULL, false},
         PT_DEVICE_OPTIONS(&o.device),
+        PT_WEIGHTS_OPTION(&o.weights),
         PT_JSON_OPTION(&o.json),
     };
     pt_command_line line = {
@@ -84,6 +87,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     if (s == PT_OK) s = pt_corpus_choice_open(&o.corpus, err);
     pt_loaded_options open = {.path = line.positional[0],
                               .choice = &o.device,
+                              .weights = o.weights,
                               .model = {.batch = o.batch, .scorer = true}};
     if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
     double start = pt_clock_seconds();
@@ -102,6 +106,6 @@ const pt_verb pt_verb_eval = {
                "model's context; the last short window is included.\n\n"
                "Example:\n  posttrain eval runs/first/model.tinygpt --corpus held-out.txt\n",
     .manual = "Prints the loss in nats per byte, the perplexity (its exponential) and the loss in "
-              "bits per byte.\n",
+              "bits per byte. With --weights it tells what keeping them in f16 or int8 costs.\n",
     .run = run,
 };

@@ -15,8 +15,14 @@ typedef struct pt_loaded {
 typedef struct pt_loaded_options {
     const char *path;
     const pt_device_choice *choice;
+    const char *weights; /* of PT_WEIGHTS_NAMES: from it model.weights is set */
     pt_loaded_model_options model;
 } pt_loaded_options;
+#define PT_WEIGHTS_OPTION(target)                                                   \
+    {                                                                               \
+        "weights", PT_OPTION_TEXT, target, PT_WEIGHTS_NAMES,                        \
+            "what they are kept in; f16 and int8 with webgpu and ref", "f32", false \
+    }
 
 pt_status pt_loaded_open(pt_loaded *out, const pt_loaded_options *options, pt_error *err);
 void pt_loaded_close(pt_loaded *loaded); /* a zeroed one is fine */

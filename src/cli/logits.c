@@ -6,7 +6,7 @@
 
 typedef struct logits_options {
     pt_device_choice device;
-    const char *ids, *ids_file, *out;
+    const char *ids, *ids_file, *out, *weights;
     bool force;
 } logits_options;
 
@@ -97,13 +97,14 @@ static pt_status write_result(const logits_options *o, const float *logits, int6
 
 static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
-    logits_options o = {.device = {.device = "cpu"}};
+    logits_options o = {.device = {.device = "cpu"}, .weights = "f32"};
     pt_option options[] = {
         {"ids", PT_OPTION_TEXT, &o.ids, "LIST", "token ids, as \"72 101 108\"", NULL, false},
         {"ids-file", PT_OPTION_TEXT, &o.ids_file, "FILE", "a JSON list of ids", NULL, false},
         {"out", PT_OPTION_TEXT, &o.out, "FILE", "the .safetensors file to write", NULL, false},
         {"force", PT_OPTION_SWITCH, &o.force, NULL, "replace an existing file", NULL, false},
         PT_DEVICE_OPTIONS(&o.device),
+        PT_WEIGHTS_OPTION(&o.weights),
     };
     pt_command_line line = {
         .options = options, .n_options = sizeof options / sizeof options[0], .most_positional = 1};
@@ -124,7 +125,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     if (s == PT_OK && o.ids_file) s = ids_from_file(&list, o.ids_file, err);
     if (s == PT_OK && !list.n)
         s = pt_fail(err, PT_BAD_INPUT, "no ids: give --ids \"72 101\" or --ids-file");
-    pt_loaded_options open = {.path = line.positional[0], .choice = &o.device};
+    pt_loaded_options open = {
+        .path = line.positional[0], .choice = &o.device, .weights = o.weights};
     if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
     int64_t V = s == PT_OK ? loaded.ready.model->config.vocab : 0;
     if (s == PT_OK && !(logits = pt_alloc((size_t)(list.n * V) * sizeof *logits)))

@@ -129,6 +129,15 @@ pt_status pt_device_ready(pt_device *device, pt_error *err)
     return device->vtable->ready ? device->vtable->ready(device, err) : PT_OK;
 }
 
+pt_status pt_device_require_packed(const pt_device *device, pt_dtype weights, pt_error *err)
+{
+    if (!pt_is_packed(weights) || device->packed) return PT_OK;
+    return pt_fail(err, PT_UNSUPPORTED,
+                   "device %s has no kernels for weights in %s: the devices webgpu, "
+                   "webgpu-software and ref have",
+                   device->name, weights == PT_ROWS_F16 ? "f16" : "int8");
+}
+
 pt_status pt_device_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
                            size_t args_bytes, pt_error *err)
 {

@@ -10,6 +10,7 @@
 
 #include "base/threads.h"
 #include "tensor/op.h"
+#include "tensor/packed.h"
 #include "tensor/plan.h"
 #include "tensor/tensor.h"
 
@@ -61,6 +62,7 @@ struct pt_device {
     const char *detail; /* instruction set or adapter, for people */
     pt_dtype compute;   /* dtype of weights and activations: f32, or f64 on ref */
     bool bf16;          /* matrix weights and activations may also be stored in bf16 */
+    bool packed; /* matrix weights may also be packed (tensor/packed.h), where nothing is trained */
     int read_every; /* training steps between two reads of their losses, where waiting is dear; 0 = 1 */
     bool waits;     /* the last poll found its work under way: another at once finds the same */
     int readied, to_ready; /* pt_device_ready: how far it is */
@@ -101,6 +103,8 @@ pt_status pt_device_require(const pt_device *device, pt_op op, pt_pass pass, pt_
 /* Gets the device ready for its first op, a piece of work at a time: PT_PENDING, PT_OK, or an error. A GPU puts its kernels for
  * products on trial, and times them or remembers how they fared; until then it multiplies with the simplest. The others are ready. */
 pt_status pt_device_ready(pt_device *device, pt_error *err);
+/* UNSUPPORTED, naming the devices that can, when this one has no kernels for weights packed so. */
+pt_status pt_device_require_packed(const pt_device *device, pt_dtype weights, pt_error *err);
 /* The bare launch; model code goes through the checked, typed calls of ops/ops.h. */
 pt_status pt_device_launch(pt_device *device, pt_op op, pt_pass pass, const void *args,
                            size_t args_bytes, pt_error *err);

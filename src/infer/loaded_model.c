@@ -9,8 +9,10 @@ static pt_status make(pt_loaded_model *l, pt_device *device, const pt_tinygpt_in
 {
     pt_model_config config;
     bool one = o->session && !o->scorer && !o->tokens; /* a session brings its own windows */
-    pt_model_options options = {
-        .mode = PT_MODEL_EVALUATE, .batch = o->batch ? o->batch : 1, .tokens = one ? 1 : o->tokens};
+    pt_model_options options = {.mode = PT_MODEL_EVALUATE,
+                                .batch = o->batch ? o->batch : 1,
+                                .tokens = one ? 1 : o->tokens,
+                                .weights = o->weights};
     pt_status s = pt_model_config_from_tinygpt(info, &config, err);
     if (s == PT_OK) s = pt_model_new(&l->model, device, &config, &options, err);
     if (s == PT_OK && o->scorer) s = pt_scorer_new(&l->scorer, l->model, err);

@@ -18,6 +18,7 @@ typedef struct pt_loaded_model_options {
     int64_t batch;  /* rows of one scoring call; 0 = 1 */
     int64_t tokens; /* of one row; 0 = ctx */
     bool scorer, session;
+    pt_dtype weights; /* as pt_model_options: PT_F32 or packed */
 } pt_loaded_model_options;
 
 /* The file is needed during the call only, the device as long as the model. On failure nothing is left. */

@@ -14,15 +14,21 @@ typedef struct fixture {
 
 static const pt_sampler_options greedy = {0};
 
-static void open_fixture(fixture *f, const char *kind, const pt_model_config *config)
+static void open_packed(fixture *f, const char *kind, const pt_model_config *config,
+                        pt_dtype weights)
 {
-    pt_model_options options = {.mode = PT_MODEL_EVALUATE, .batch = 1};
+    pt_model_options options = {.mode = PT_MODEL_EVALUATE, .batch = 1, .weights = weights};
     f->session = NULL;
     plan_model(&f->m, kind, config, &options);
     CHECK_OK(pt_session_new(&f->session, f->m.model, &err), err);
     pt_session_plan(f->session, &f->m.plan);
     bind_model(&f->m);
     CHECK_OK(pt_session_bind(f->session, &f->m.plan, &err), err);
+}
+
+static void open_fixture(fixture *f, const char *kind, const pt_model_config *config)
+{
+    open_packed(f, kind, config, PT_F32);
 }
 
 static void close_fixture(fixture *f)
@@ -224,6 +230,64 @@ TEST(a_restart_before_the_token_has_come_begins_the_new_text)
     CHECK_OK(pt_session_start(f.session, text, CTX, &greedy, &err), err);
     CHECK_INT(pt_session_poll(f.session, &id, &err), PT_PENDING);
     check_greedy(&f, 2, text);
+    close_fixture(&f);
+}
+
+/* The weights of f's model as values of `weights`. */
+static void stand_for(fixture *f, pt_dtype weights)
+{
+    for (int64_t i = 0; i < f->m.model->params.n; i++) {
+        const pt_param *p = &f->m.model->params.list[i];
+        char row[512];
+        float *w = random_weight(&f->m, i);
+        for (int64_t r = 0; r < p->dim[0] && pt_model_packs(p); r++) {
+            CHECK(pt_dtype_bytes(weights, p->dim[1]) <= (int64_t)sizeof row);
+            CHECK(pt_pack_row(weights, w + r * p->dim[1], p->dim[1], row));
+            for (int64_t k = 0; k < p->dim[1]; k++)
+                w[r * p->dim[1] + k] = pt_packed_at(weights, row, p->dim[1], k);
+        }
+        CHECK_OK(pt_model_set_weight(f->m.model, i, w, &err), err);
+        free(w);
+    }
+}
+
+TEST(packed_weights_are_the_model_they_stand_for)
+{
+    static const char *const kinds[] = {"f64", "ref", "fake"};
+    const pt_dtype dtypes[] = {PT_ROWS_F16, PT_ROWS_INT8};
+    const pt_model_config shapes[] = {gpt2_shape(CTX, VOCAB), llama_shape(CTX, VOCAB)};
+    for (int i = 0; i < 12; i++) {
+        fixture packed, plain;
+        int32_t text[64];
+        open_packed(&packed, kinds[i % 3], &shapes[i / 3 % 2], dtypes[i / 6]);
+        open_fixture(&plain, "f64", &shapes[i / 3 % 2]);
+        CHECK(packed.m.plan.arena_bytes[PT_ARENA_MODEL] > 0);
+        CHECK(!pt_present(&packed.m.model->weights.flat)); /* no other copy */
+        stand_for(&plain, dtypes[i / 6]);
+        check_greedy(&packed, CTX - 1, text);
+        CHECK_OK(pt_session_start(plain.session, text, CTX - 1, &greedy, &err), err);
+        for (int64_t n = CTX - 1; n < CTX - 1 + MADE; n++) CHECK_INT(next_token(&plain), text[n]);
+        for (int64_t k = 0; k < VOCAB; k++)
+            CHECK_CLOSE(pt_session_logits(packed.session)[k], pt_session_logits(plain.session)[k],
+                        i % 3 ? 1e-5 : 0);
+        close_fixture(&packed);
+        close_fixture(&plain);
+    }
+}
+
+TEST(weights_beyond_f16_are_refused_by_name)
+{
+    fixture f;
+    pt_model_config config = gpt2_shape(CTX, VOCAB);
+    open_packed(&f, "ref", &config, PT_ROWS_F16);
+    const pt_params *params = &f.m.model->params;
+    float w[48 * 12] = {0};
+    w[12 * 5 + 3] = -70000;
+    int64_t gain = pt_params_find(params, "ln_final.weight") - params->list;
+    int64_t matrix = pt_params_find(params, "blocks.1.mlp.fc_in.weight") - params->list;
+    CHECK_OK(pt_model_set_weight(f.m.model, gain, w + 60, &err), err); /* stays f32 */
+    CHECK_INT(pt_model_set_weight(f.m.model, matrix, w, &err), PT_UNSUPPORTED);
+    CHECK(strstr(err.message, "blocks.1.mlp.fc_in.weight: row 5") && strstr(err.message, "int8"));
     close_fixture(&f);
 }
 

@@ -47,18 +47,24 @@ static inline void plan_model(small_model *m, const char *kind, const pt_model_c
                             (int64_t[4]){1, config->vocab, 0, 0});
 }
 
-/* N(0, 0.3) around 0, gains around 1: large enough that every op matters to the result. */
+/* N(0, 0.3) around 0, gains around 1: large enough that every op matters to the result. To be freed. */
+static inline float *random_weight(const small_model *m, int64_t i)
+{
+    const pt_param *p = &m->model->params.list[i];
+    float *w = malloc((size_t)p->n * sizeof *w);
+    for (int64_t k = 0; k < p->n; k += 4) {
+        double z[4];
+        pt_rng_normal4(7, PT_STREAM_TEST, (uint32_t)i, (uint64_t)k, z);
+        for (int64_t j = 0; j < 4 && k + j < p->n; j++)
+            w[k + j] = (float)(0.3 * z[j] + (p->init == PT_INIT_ONE ? 1.0 : 0.0));
+    }
+    return w;
+}
+
 static inline void random_weights(small_model *m)
 {
     for (int64_t i = 0; i < m->model->params.n; i++) {
-        const pt_param *p = &m->model->params.list[i];
-        float *w = malloc((size_t)p->n * sizeof *w);
-        for (int64_t k = 0; k < p->n; k += 4) {
-            double z[4];
-            pt_rng_normal4(7, PT_STREAM_TEST, (uint32_t)i, (uint64_t)k, z);
-            for (int64_t j = 0; j < 4 && k + j < p->n; j++)
-                w[k + j] = (float)(0.3 * z[j] + (p->init == PT_INIT_ONE ? 1.0 : 0.0));
-        }
+        float *w = random_weight(m, i);
         CHECK_OK(pt_model_set_weight(m->model, i, w, &err), err);
         free(w);
     }

@@ -46,6 +46,36 @@ static pt_status upload_weights(pt_model *m, const pt_param *p, int64_t first, c
     return s;
 }
 
+bool pt_model_packs(const pt_param *p)
+{
+    return p->rank == 2 && strcmp(p->name, "position_embedding.weight") != 0;
+}
+
+/* All n values of a parameter that has a tensor of its own. */
+static pt_status upload_packed(pt_model *m, int64_t index, const float *values, pt_error *err)
+{
+    const pt_param *p = &m->params.list[index];
+    const pt_tensor *t = &m->weights.each[index];
+    if (!pt_is_packed(t->dtype)) return pt_upload_floats(m->device, t, values, p->n, err);
+    int64_t n = p->dim[1], row = pt_dtype_bytes(t->dtype, n), some = pt_div_up(STAGED, row);
+    char *staged = pt_alloc((size_t)(some * row));
+    if (!staged) return pt_fail(err, PT_NO_MEMORY, "no memory for weights");
+    pt_status s = PT_OK;
+    for (int64_t first = 0; first < p->dim[0] && s == PT_OK; first += some) {
+        int64_t rows = pt_min_i64(some, p->dim[0] - first);
+        pt_tensor part = pt_slice(t, first, rows);
+        for (int64_t i = 0; i < rows && s == PT_OK; i++)
+            if (!pt_pack_row(t->dtype, values + (first + i) * n, n, staged + i * row))
+                s = pt_fail(err, PT_UNSUPPORTED,
+                            "%s: row %lld has a weight beyond 65504, which f16 cannot hold: keep "
+                            "the weights in f32 or int8",
+                            p->name, (long long)(first + i));
+        if (s == PT_OK) s = pt_upload(m->device, &part, staged, rows * row, err);
+    }
+    pt_free(staged);
+    return s;
+}
+
 pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_error *err)
 {
     float *staged = pt_alloc(STAGED * sizeof *staged);
@@ -66,6 +96,7 @@ pt_status pt_model_init_weights(pt_model *m, uint64_t seed, pt_pool *pool, pt_er
 pt_status pt_model_set_weight(pt_model *m, int64_t index, const float *values, pt_error *err)
 {
     const pt_param *p = &m->params.list[index];
+    if (m->weights.each) return upload_packed(m, index, values, err);
     return upload_weights(m, p, 0, values, p->n, err);
 }
 
@@ -98,6 +129,7 @@ static pt_status require_ops(const pt_model *m, pt_error *err)
         return pt_fail(err, PT_UNSUPPORTED,
                        "device %s (%s) stores activations in %s only, not in bf16", m->device->name,
                        m->device->detail, pt_dtype_name(m->device->compute));
+    s = pt_device_require_packed(m->device, m->options.weights, err);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && s == PT_OK; i++) {
         if (!wanted[i].used) continue;
         s = pt_device_require(m->device, wanted[i].op, PT_FORWARD, err);
@@ -119,6 +151,7 @@ pt_status pt_model_new(pt_model **out, pt_device *device, const pt_model_config 
     m->config = *config;
     m->options = *options;
     if (!m->options.tokens) m->options.tokens = config->ctx;
+    if (options->share) m->options.weights = options->share->options.weights;
     size_t layers = (size_t)config->n_layers;
     m->blocks = pt_alloc(layers * sizeof *m->blocks);
     m->weights.blocks = pt_alloc(layers * sizeof *m->weights.blocks);
@@ -127,6 +160,10 @@ pt_status pt_model_new(pt_model **out, pt_device *device, const pt_model_config 
     if (!m->blocks || !m->weights.blocks || (train && !m->grads.blocks))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for a model of %zu layers", layers);
     if (s == PT_OK) s = pt_params_init(&m->params, config, err);
+    if (s == PT_OK && pt_is_packed(m->options.weights) && !options->share) {
+        m->weights.each = pt_alloc((size_t)m->params.n * sizeof *m->weights.each);
+        if (!m->weights.each) s = pt_fail(err, PT_NO_MEMORY, "no memory for a model");
+    }
     if (s == PT_OK) s = require_ops(m, err);
     if (s) pt_model_free(m);
     else *out = m;
@@ -137,6 +174,7 @@ void pt_model_free(pt_model *m)
 {
     if (!m) return;
     pt_params_deinit(&m->params);
+    if (!m->options.share) pt_free(m->weights.each);
     pt_free(m->places.list);
     pt_free(m->blocks);
     pt_free(m->weights.blocks);

@@ -40,6 +40,9 @@ typedef struct pt_model_options {
     /* Matrix weights and activations are stored in bf16, where the device has that. Statistics, log-probabilities, logits,
      * vectors of weights and all gradients of weights stay what the device computes in. */
     bool bf16;
+    /* Not for TRAIN: what linear layers, token embedding and head are kept in, PT_F32 (what the device computes in) or packed
+     * (tensor/packed.h). Everything else stays what the device computes in. With `share`: taken from there. */
+    pt_dtype weights;
     bool keep; /* EVALUATE: every block keeps its activations, for those who look inside */
     /* Another model on the same device with the same config and bf16, whose weights this one uses (it must outlive
      * this one). NULL: weights of its own. */
@@ -55,8 +58,9 @@ typedef struct pt_block_weights {
     pt_tensor q_norm, k_norm;
 } pt_block_weights;
 typedef struct pt_weights {
-    pt_tensor flat; /* [n_elements] */
-    pt_tensor copy; /* with bf16: flat, rounded; the views of matrices lie here. Else absent */
+    pt_tensor flat;  /* [n_elements] */
+    pt_tensor copy;  /* with bf16: flat, rounded; the views of matrices lie here. Else absent */
+    pt_tensor *each; /* with packed weights: every parameter by itself, and no flat. Else NULL */
     pt_tensor token, position, head;
     pt_linear_weights norm;
     pt_block_weights *blocks;
@@ -126,9 +130,11 @@ void pt_model_plan(pt_model *model, pt_plan *plan, const char *prefix);
 /* Takes the tensors from the allocated plan and uploads constants (rope's frequencies). */
 pt_status pt_model_bind(pt_model *model, const pt_plan *plan, pt_error *err);
 
-/* Initial weights from the seed (model/params.h). Filled in parallel on pool (may be NULL). */
+/* Whether the parameter is multiplied or looked up by tokens: what model_options.weights is about. */
+bool pt_model_packs(const pt_param *param);
+/* Initial weights from the seed (model/params.h), not packed. Filled in parallel on pool (may be NULL). */
 pt_status pt_model_init_weights(pt_model *model, uint64_t seed, pt_pool *pool, pt_error *err);
-/* One parameter from n floats on the host. */
+/* One parameter from n floats on the host. UNSUPPORTED when it does not fit what weights are kept in, naming it. */
 pt_status pt_model_set_weight(pt_model *model, int64_t index, const float *values, pt_error *err);
 
 /* Fills model->normed from batch->ids (through the cache in GENERATE mode). model/transformer.c */

@@ -189,6 +189,14 @@ static void plan_weights(const planner *p)
 {
     pt_weights *w = &p->m->weights;
     const int64_t dim[4] = {p->m->params.n_elements, 0, 0, 0};
+    for (int64_t i = 0; w->each && i < p->m->params.n; i++) {
+        const pt_param *e = &p->m->params.list[i];
+        pt_dtype dtype = pt_model_packs(e) ? p->m->options.weights : p->m->device->compute;
+        remember(p->m, &w->each[i],
+                 plan_entry(p, PT_ARENA_MODEL, e->name, dtype,
+                            (int64_t[4]){e->dim[0], e->rank == 2 ? e->dim[1] : 0, 0, 0}));
+    }
+    if (w->each) return;
     plan_tensor(p, &w->flat, PT_ARENA_MODEL, "weights", dim);
     if (p->m->options.bf16)
         remember(p->m, &w->copy, plan_entry(p, PT_ARENA_MODEL, "weights, rounded", PT_BF16, dim));
@@ -231,6 +239,7 @@ static pt_tensor view_param(const pt_model *m, const pt_weights *in, const char 
 {
     const pt_param *p = pt_params_find(&m->params, name);
     if (!p) return (pt_tensor){0};
+    if (in->each) return in->each[p - m->params.list];
     return pt_param_tensor(p, p->rank == 2 && pt_present(&in->copy) ? &in->copy : &in->flat);
 }
 
@@ -297,6 +306,7 @@ pt_status pt_model_bind(pt_model *m, const pt_plan *plan, pt_error *err)
     if (m->options.share) {
         m->weights.flat = m->options.share->weights.flat;
         m->weights.copy = m->options.share->weights.copy;
+        m->weights.each = m->options.share->weights.each;
     }
     view_weights(m, &m->weights);
     if (m->grads.blocks) view_weights(m, &m->grads);

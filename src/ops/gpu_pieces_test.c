@@ -112,4 +112,51 @@ TEST(embedding)
     op_end(&c);
 }
 
+/* A cache so long that several workgroups share a query, which is a real GPU's kernel: texts that fill the first piece only, end with
+ * one, and fill all; windows; a query that scores an infinity. */
+TEST(attention_over_a_long_cache)
+{
+    static const struct {
+        int64_t B, T, H, G, D, P, window;
+        double offset[2];
+    } sizes[] = {{2, 1, 2, 1, 6, 1500, 0, {3, 1499}},
+                 {1, 2, 2, 2, 64, 1100, 0, {1022, 0}},
+                 {2, 1, 1, 1, 36, 2100, 1030, {600, 2000}},
+                 {1, 1, 1, 1, 130, 2600, 0, {2599, 0}}};
+    if (!getenv("POSTTRAIN_WEBGPU")) return;
+    pt_error err = {0};
+    op_device d = {.label = "webgpu tuned", .family = -1};
+    CHECK_OK(pt_device_webgpu_new(&d.device, &(pt_webgpu_options){.software = true, .tuned = true},
+                                  &err),
+             err);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int64_t B = sizes[i].B, T = sizes[i].T, H = sizes[i].H, D = sizes[i].D;
+        op_case c;
+        pt_attention_args *a = op_begin(&c, PT_OP_attention);
+        op_in(&c, &a->q, B, T, H, D);
+        op_in(&c, &a->k, B, sizes[i].G, sizes[i].P, D);
+        op_in(&c, &a->v, B, sizes[i].G, sizes[i].P, D);
+        memcpy(op_ints(&c, &a->offset, B, 0), sizes[i].offset, (size_t)B * sizeof(double));
+        op_out(&c, &a->o, B, T, H, D);
+        op_out(&c, &a->lse, B, H, T, 0);
+        a->cached = true;
+        a->window = sizes[i].window;
+        for (int infinite = 0; infinite < 2; infinite++) {
+            op_result want, got, again;
+            c.nan_ok = infinite;
+            if (infinite) c.data[op_index(&c, &a->q)][0] = PT_INF;
+            op_run(&c, op_ref64(), OP_FORWARD, &want);
+            op_run(&c, &d, OP_FORWARD, &got);
+            op_compare(&c, &d, &got, &want, 2e-5, OP_LARGEST);
+            op_run(&c, &d, OP_FORWARD, &again);
+            op_compare(&c, &d, &again, &got, 0, OP_EXACT);
+            op_result_free(&want);
+            op_result_free(&got);
+            op_result_free(&again);
+        }
+        op_end(&c);
+    }
+    pt_device_free(d.device);
+}
+
 PT_TEST_MAIN

@@ -56,6 +56,15 @@ void pt_need_stored(pt_op_check *c, const pt_tensor *t, const char *name)
     c->stored_dtype = t->dtype;
 }
 
+void pt_need_weights(pt_op_check *c, const pt_tensor *t, const char *name)
+{
+    bool packed = pt_present(t) && pt_is_packed(t->dtype) && t->buffer->device->packed;
+    if (!packed) pt_need_stored(c, t, name);
+    else need(c, t, t->dtype, name);
+    if (c->status == PT_OK && packed && c->stored && c->stored_dtype != c->device->compute)
+        fail_tensor(c, name, "must be stored like the others:", t);
+}
+
 void pt_need_ints(pt_op_check *c, const pt_tensor *t, const char *name)
 {
     need(c, t, PT_I32, name);

@@ -33,6 +33,8 @@ void pt_want(pt_op_check *c, bool condition, const char *what, const pt_tensor *
  * of one call alike. */
 void pt_need_real(pt_op_check *c, const pt_tensor *t, const char *name);
 void pt_need_stored(pt_op_check *c, const pt_tensor *t, const char *name);
+/* Weights that are multiplied or looked up: stored like the others, or packed where the device has that. */
+void pt_need_weights(pt_op_check *c, const pt_tensor *t, const char *name);
 void pt_need_ints(pt_op_check *c, const pt_tensor *t, const char *name);
 void pt_need_bytes(pt_op_check *c, const pt_tensor *t, const char *name);
 /* The same, or absent. */

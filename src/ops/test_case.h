@@ -266,6 +266,13 @@ static inline pt_tensor *op_bound_tensor(op_bound *b, int i)
     return (pt_tensor *)b->args.bytes + i;
 }
 
+static inline double op_get_packed(const pt_tensor *t, int64_t i)
+{
+    int64_t n = pt_last_dim(t);
+    const char *row = (const char *)pt_host(t) + i / n * pt_dtype_bytes(t->dtype, n);
+    return (double)pt_packed_at(t->dtype, row, n, i % n);
+}
+
 static inline double op_get(const pt_tensor *t, int64_t i)
 {
     const void *p = pt_host(t);
@@ -274,6 +281,8 @@ static inline double op_get(const pt_tensor *t, int64_t i)
     case PT_I32: return ((const int32_t *)p)[i];
     case PT_U8: return ((const uint8_t *)p)[i];
     case PT_BF16: return (double)pt_float_from_bf16(((const uint16_t *)p)[i]);
+    case PT_ROWS_F16:
+    case PT_ROWS_INT8: return op_get_packed(t, i);
     default: return (double)((const float *)p)[i];
     }
 }
@@ -291,6 +300,18 @@ static inline void op_put(const pt_tensor *t, int64_t i, double v)
 }
 
 static inline bool op_has(const op_case *c, int i) { return c->role[i] != OP_ROLE_ABSENT; }
+
+/* The rows of a packed tensor from its values. */
+static inline void op_pack(const pt_tensor *t, const double *values, char *to)
+{
+    int64_t n = pt_last_dim(t), bytes = pt_dtype_bytes(t->dtype, n);
+    float *row = pt_alloc((size_t)n * sizeof *row);
+    for (int64_t r = 0; r < pt_rows(t); r++) {
+        for (int64_t e = 0; e < n; e++) row[e] = (float)values[r * n + e];
+        CHECK(pt_pack_row(t->dtype, row, n, to + r * bytes));
+    }
+    pt_free(row);
+}
 
 /* On a device that has no host addresses: the test then keeps an image of the buffer where its address would be. */
 static inline bool op_is_remote(const pt_buffer *buffer) { return buffer->handle != 0; }
@@ -356,6 +377,10 @@ static inline void op_fill(const op_case *c, op_bound *b)
         if (!b->buffer[i]) continue;
         const pt_tensor *t = op_bound_tensor(b, i);
         bool nan = c->role[i] == OP_ROLE_OUT || c->role[i] == OP_ROLE_WORK;
+        if (pt_is_packed(t->dtype)) {
+            op_pack(t, c->data[i], pt_host(t));
+            continue;
+        }
         for (int64_t e = 0; e < pt_numel(t); e++) op_put(t, e, nan ? PT_NAN : c->data[i][e]);
     }
 }
@@ -395,7 +420,13 @@ static inline void op_check_inputs(const op_case *c, const op_device *d, op_boun
         if (c->role[i] != OP_ROLE_IN || !b->buffer[i] || (shared && d != op_ref64())) continue;
         const pt_tensor *t = op_bound_tensor(b, i);
         bool same = true;
-        for (int64_t e = 0; e < pt_numel(t); e++) {
+        if (pt_is_packed(t->dtype)) {
+            char *then = pt_alloc((size_t)pt_tensor_bytes(t));
+            op_pack(t, c->data[i], then);
+            same = memcmp(then, pt_host(t), (size_t)pt_tensor_bytes(t)) == 0;
+            pt_free(then);
+        }
+        for (int64_t e = 0; e < pt_numel(t) && !pt_is_packed(t->dtype); e++) {
             double now = op_get(t, e), then = c->data[i][e];
             same &= now == then || (pt_is_nan(now) && pt_is_nan(then));
         }

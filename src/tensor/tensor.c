@@ -35,15 +35,18 @@ int64_t pt_dtype_bytes(pt_dtype dtype, int64_t n)
     int64_t bytes = 0;
     if (n < 0 || n > INT64_MAX - info->elements) return -1;
     if (!pt_mul_i64(pt_div_up(n, info->elements), info->bytes, &bytes)) return -1;
+    int64_t scales = dtype == PT_ROWS_INT8 ? (n / 256 + (n % 256 > 0)) * 16 : 0;
+    if (!pt_add_i64(bytes, scales, &bytes)) return -1;
     return bytes;
 }
 
 int64_t pt_tensor_bytes(const pt_tensor *t)
 {
-    int64_t n = 1;
-    for (int i = 0; i < PT_MAX_RANK; i++)
-        if (!pt_mul_i64(n, t->dim[i], &n)) return -1;
-    return pt_dtype_bytes(t->dtype, n);
+    int last = t->rank > 0 && t->rank <= PT_MAX_RANK ? t->rank - 1 : 0;
+    int64_t bytes = pt_dtype_bytes(t->dtype, t->dim[last]);
+    for (int i = 0; i < PT_MAX_RANK && bytes >= 0; i++)
+        if (i != last && !pt_mul_i64(bytes, t->dim[i], &bytes)) return -1;
+    return bytes;
 }
 
 pt_tensor pt_view(const pt_tensor *t, int64_t d0, int64_t d1, int64_t d2, int64_t d3)
@@ -60,9 +63,9 @@ pt_tensor pt_view(const pt_tensor *t, int64_t d0, int64_t d1, int64_t d2, int64_
 
 pt_tensor pt_slice(const pt_tensor *t, int64_t first, int64_t n)
 {
-    pt_tensor slice = *t;
-    int64_t inner = t->dim[1] * t->dim[2] * t->dim[3];
-    slice.offset += pt_dtype_bytes(t->dtype, first * inner);
+    pt_tensor slice = *t, before = *t;
+    before.dim[0] = first;
+    slice.offset += pt_tensor_bytes(&before);
     slice.dim[0] = n;
     return slice;
 }

@@ -10,17 +10,19 @@
 #include "base/mem.h"
 
 /* name, bytes per block, elements per block, text */
-#define PT_DTYPE_LIST(X)    \
-    X(F32, 4, 1, "f32")     \
-    X(F64, 8, 1, "f64")     \
-    X(BF16, 2, 1, "bf16")   \
-    X(F16, 2, 1, "f16")     \
-    X(I32, 4, 1, "i32")     \
-    X(U8, 1, 1, "u8")       \
-    X(Q8_0, 34, 32, "q8_0") \
-    X(Q4_0, 18, 32, "q4_0") \
-    X(Q4_1, 20, 32, "q4_1") \
-    X(Q4_K, 144, 256, "q4_k")
+#define PT_DTYPE_LIST(X)           \
+    X(F32, 4, 1, "f32")            \
+    X(F64, 8, 1, "f64")            \
+    X(BF16, 2, 1, "bf16")          \
+    X(F16, 2, 1, "f16")            \
+    X(I32, 4, 1, "i32")            \
+    X(U8, 1, 1, "u8")              \
+    X(Q8_0, 34, 32, "q8_0")        \
+    X(Q4_0, 18, 32, "q4_0")        \
+    X(Q4_1, 20, 32, "q4_1")        \
+    X(Q4_K, 144, 256, "q4_k")      \
+    X(ROWS_F16, 16, 8, "f16 rows") \
+    X(ROWS_INT8, 16, 16, "int8 rows") /* and 16 bytes of scales for 256 elements: tensor/packed.h */
 
 typedef enum pt_dtype {
 #define PT_DTYPE_ENUM(name, bytes, elements, text) PT_##name,
@@ -32,8 +34,8 @@ typedef enum pt_dtype {
 const char *pt_dtype_name(pt_dtype dtype); /* "f32"; "?" when out of range */
 /* false when the text names no dtype. */
 bool pt_dtype_from_name(const char *text, pt_dtype *out);
-/* Bytes of n elements (a whole number of blocks for quantised types); -1 when that overflows or n
- * is negative. */
+/* Bytes of n elements, of one row (a whole number of blocks for quantised types); -1 when that overflows or
+ * n is negative. */
 int64_t pt_dtype_bytes(pt_dtype dtype, int64_t n);
 
 struct pt_buffer; /* device/device.h */

@@ -14,12 +14,18 @@ TEST(sizes_of_every_dtype)
         pt_dtype dtype;
         const char *name;
         int64_t of_1, of_32, of_33, of_256, of_257;
-    } want[] = {
-        {PT_F32, "f32", 4, 128, 132, 1024, 1028}, {PT_F64, "f64", 8, 256, 264, 2048, 2056},
-        {PT_BF16, "bf16", 2, 64, 66, 512, 514},   {PT_F16, "f16", 2, 64, 66, 512, 514},
-        {PT_I32, "i32", 4, 128, 132, 1024, 1028}, {PT_U8, "u8", 1, 32, 33, 256, 257},
-        {PT_Q8_0, "q8_0", 34, 34, 68, 272, 306},  {PT_Q4_0, "q4_0", 18, 18, 36, 144, 162},
-        {PT_Q4_1, "q4_1", 20, 20, 40, 160, 180},  {PT_Q4_K, "q4_k", 144, 144, 144, 144, 288}};
+    } want[] = {{PT_F32, "f32", 4, 128, 132, 1024, 1028},
+                {PT_F64, "f64", 8, 256, 264, 2048, 2056},
+                {PT_BF16, "bf16", 2, 64, 66, 512, 514},
+                {PT_F16, "f16", 2, 64, 66, 512, 514},
+                {PT_I32, "i32", 4, 128, 132, 1024, 1028},
+                {PT_U8, "u8", 1, 32, 33, 256, 257},
+                {PT_Q8_0, "q8_0", 34, 34, 68, 272, 306},
+                {PT_Q4_0, "q4_0", 18, 18, 36, 144, 162},
+                {PT_Q4_1, "q4_1", 20, 20, 40, 160, 180},
+                {PT_Q4_K, "q4_k", 144, 144, 144, 144, 288},
+                {PT_ROWS_F16, "f16 rows", 16, 64, 80, 512, 528},
+                {PT_ROWS_INT8, "int8 rows", 32, 48, 64, 272, 304}};
     CHECK_INT(sizeof want / sizeof want[0], PT_DTYPE_COUNT);
     for (int i = 0; i < PT_DTYPE_COUNT; i++) {
         pt_dtype dtype = want[i].dtype, found = PT_DTYPE_COUNT;
@@ -114,6 +120,15 @@ TEST(views_and_slices_stay_in_place)
     q = pt_slice(&q, 3, 2);
     CHECK_INT(q.offset, 64 + 3 * 2 * 34);
     CHECK_INT(pt_tensor_bytes(&q), 2 * 2 * 34);
+    /* each row begins at a multiple of 16 bytes */
+    q = (pt_tensor){.buffer = buffer, .offset = 64, .dtype = PT_ROWS_F16};
+    q = pt_view(&q, 10, 9, 0, 0);
+    CHECK_INT(pt_tensor_bytes(&q), 10 * 32);
+    q = pt_slice(&q, 3, 2);
+    CHECK_INT(q.offset, 64 + 3 * 32);
+    CHECK_INT(pt_tensor_bytes(&q), 2 * 32);
+    q.dtype = PT_ROWS_INT8;
+    CHECK_INT(pt_tensor_bytes(&q), 2 * (16 + 16));
     CHECK(pt_present(&q));
     CHECK(!pt_present(&(pt_tensor){0}));
 }

@@ -271,6 +271,8 @@ static pt_status plan_run(pt_engine *e, const pt_run_settings *o, const uint8_t 
                             .corpus_bytes = o->corpus_bytes,
                             .corpus_memory = o->corpus_bytes,
                             .events = pt_engine_events(e)};
+    if (o->weights != PT_F32)
+        return pt_fail(err, PT_BAD_INPUT, "weights are f32 while they are trained: leave them out");
     pt_status s = pt_trainer_new(&e->trainer, e->device, &desc, err);
     if (s) return s;
     const pt_model *model = pt_trainer_model(e->trainer);

@@ -86,7 +86,7 @@ pt_status pt_engine_file_safetensors(pt_engine *e, pt_error *err);
 pt_status pt_engine_train(pt_engine *e, const pt_json *settings, pt_error *err);
 /* A list of events: {type: step|evaluated|sampled|saving|saved, …}. */
 pt_status pt_engine_train_poll(pt_engine *e, double ms, pt_error *err);
-/* The file's model, without a run. */
+/* The file's model, without a run; of the settings evalRows, inspect and weights count. */
 pt_status pt_engine_load(pt_engine *e, const pt_json *settings, pt_error *err);
 /* Ends the run, or lets the loaded model go. */
 void pt_engine_unload(pt_engine *e);

@@ -11,7 +11,10 @@ pt_status pt_lab_new(pt_lab **out, pt_device *device, const pt_model_config *con
     pt_lab *lab = pt_alloc(sizeof *lab);
     if (!lab) return pt_fail(err, PT_NO_MEMORY, "no memory for a model");
     lab->rows = settings->eval_rows;
-    pt_model_options options = {.mode = PT_MODEL_EVALUATE, .batch = lab->rows, .share = share};
+    pt_model_options options = {.mode = PT_MODEL_EVALUATE,
+                                .batch = lab->rows,
+                                .weights = settings->weights,
+                                .share = share};
     pt_status s = pt_model_new(&lab->model, device, config, &options, err);
     if (s == PT_OK) s = pt_scorer_new(&lab->scorer, lab->model, err);
     if (s == PT_OK) s = pt_session_new(&lab->session, lab->model, err);

@@ -76,7 +76,7 @@ static pt_status read_fields(const pt_json *json, const field *fields, int n, pt
 
 /* The settings that are words. */
 typedef struct words {
-    const pt_json *preset, *schedule, *decay_shape, *on_spike, *recompute, *init, *prompt;
+    const pt_json *preset, *schedule, *decay_shape, *on_spike, *recompute, *init, *prompt, *weights;
 } words;
 
 static pt_status take_preset(const pt_json *name, pt_run_settings *o, pt_error *err)
@@ -112,6 +112,9 @@ static pt_status take_words(const words *w, pt_run_settings *o, pt_error *err)
     if (!known)
         return pt_fail(err, PT_BAD_INPUT, "recompute is '%.40s': give none, cheap or block",
                        w->recompute->text);
+    if (w->weights && !pt_weights_from_name(w->weights->text, &o->weights))
+        return pt_fail(err, PT_BAD_INPUT, "weights is '%.40s': give f32, f16 or int8",
+                       w->weights->text);
     if (w->prompt) o->train.sample_prompt = w->prompt->text;
     if (!w->init) return PT_OK;
     o->train.upstream_init = strcmp(w->init->text, "upstream") == 0;
@@ -163,6 +166,7 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         {"init", FIELD_TEXT, &w.init},
         {"corpusBytes", FIELD_COUNT, &o->corpus_bytes},
         {"evalRows", FIELD_COUNT, &o->eval_rows},
+        {"weights", FIELD_TEXT, &w.weights},
         {"inspect", FIELD_SWITCH, &o->inspect},
         {"resume", FIELD_SWITCH, &o->resume},
         {"halveLr", FIELD_SWITCH, &o->halve_lr},

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "io/tinygpt.h"
 #include "model/config.h"
+#include "tensor/packed.h"
 #include "train/options.h"
 
 typedef struct pt_run_settings {
@@ -13,6 +14,7 @@ typedef struct pt_run_settings {
     pt_train_options train;
     int64_t corpus_bytes; /* for a plan without a corpus */
     int64_t eval_rows;    /* windows per call when a text is evaluated */
+    pt_dtype weights;     /* of a loaded file: PT_F32 or packed */
     bool inspect;         /* plan for looking inside */
     bool resume;          /* begin with the weights, moments and step of the open file */
     bool halve_lr;        /* and with half the learning rate that it had */

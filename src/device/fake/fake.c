@@ -221,6 +221,7 @@ pt_status pt_device_fake_new(pt_device **out, pt_device *inner, int polls, pt_er
     fake->base.detail = inner->name;
     fake->base.compute = inner->compute;
     fake->base.bf16 = inner->bf16;
+    fake->base.packed = inner->packed;
     fake->inner = inner;
     fake->polls = polls;
     fake->last = fake->submitted = &fake->first;

@@ -81,6 +81,7 @@ pt_status pt_device_ref_new(pt_device **out, pt_dtype dtype, pt_error *err)
     device->base.name = "ref";
     device->base.detail = dtype == PT_F64 ? "plain C, double" : "plain C";
     device->base.compute = dtype;
+    device->base.packed = true;
     device->table = dtype == PT_F64 ? &table_f64 : &pt_ref_table_f32;
     *out = &device->base;
     return PT_OK;

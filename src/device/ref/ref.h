@@ -23,6 +23,14 @@ typedef PT_REAL pt_real;
 
 static inline pt_real *pt_reals(const pt_tensor *t) { return (pt_real *)pt_host(t); }
 static inline const int32_t *pt_ints(const pt_tensor *t) { return (const int32_t *)pt_host(t); }
+/* Element (row, i) of a matrix of weights, which may be packed. */
+static inline double pt_weight_at(const pt_tensor *w, int64_t row, int64_t i)
+{
+    int64_t n = pt_last_dim(w);
+    if (!pt_is_packed(w->dtype)) return (double)pt_reals(w)[row * n + i];
+    const char *packed = (const char *)pt_host(w) + row * pt_dtype_bytes(w->dtype, n);
+    return (double)pt_packed_at(w->dtype, packed, n, i);
+}
 /* An optional per-row index array: 0 when absent. */
 static inline int64_t pt_int_at(const pt_tensor *t, int64_t i)
 {

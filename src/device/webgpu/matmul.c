@@ -1,6 +1,8 @@
 /* Products of matrices on the GPU: the ladder of kernels, and how one is launched. SPDX-License-Identifier: MIT */
 #include "device/webgpu/choice.h"
 
+#include "device/webgpu/weights.h"
+
 const pt_wg_tile pt_wg_tiles[] = {
     {"naive", PT_WG_NAIVE, 0, 0, 0, 0, 0, false},
     {"32x32 4x4", PT_WG_TILED, 32, 32, 16, 4, 4, true},
@@ -364,6 +366,7 @@ pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, con
 
 pt_status pt_wg_matmul(pt_device *device, const pt_wg_product *p, pt_error *err)
 {
+    if (pt_wg_takes_weights(device, p)) return pt_wg_weights_product(device, p, err);
     const pt_wg_choice *choice = pt_wg_choice_of(device);
     const pt_wg_tile *tile = choice->tile[pt_wg_size_of(p)][pt_wg_layout_of(p)];
     return pt_wg_matmul_with(device, p, tile, 0, err);

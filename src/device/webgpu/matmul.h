@@ -24,7 +24,8 @@ typedef struct pt_wg_product {
     bool half; /* A and B are packed f16, by the kernel itself: not for callers */
 } pt_wg_product;
 
-/* The order of sums follows from shapes and kernel. Errors: as pt_wg_run. */
+/* b, stored (N,K), may be packed (tensor/packed.h): then nothing is transposed, accumulated or masked, and ld says nothing.
+ * The order of sums follows from shapes and kernel. Errors: as pt_wg_run. */
 pt_status pt_wg_matmul(pt_device *device, const pt_wg_product *product, pt_error *err);
 
 /* sums[first + j] += sum over m of A[m,j], j < n. */

@@ -16,6 +16,18 @@ fn four_of(group: u32, lane: u32) -> vec4<u32> {
     return group * 1024u + lane + vec4<u32>(0u, 256u, 512u, 768u);
 }
 
+// ---- packed weights: tensor/packed.h ----
+
+// Four bytes of a word, as numbers from -128 to 127.
+fn signed_bytes(word: u32) -> vec4<f32> {
+    return vec4<f32>(vec4<i32>(vec4<u32>(word) << vec4<u32>(24u, 16u, 8u, 0u)) >> vec4<u32>(24u));
+}
+
+// The bf16 in the lower or upper half (0, 1) of a word.
+fn bf16_of(word: u32, half: u32) -> f32 {
+    return bitcast<f32>(select(word << 16u, word & 0xffff0000u, half == 1u));
+}
+
 // ---- sums in more than f32: (whole, what its roundings lost) ----
 
 // x as it was rounded: compilers that take (a + b) - a for b cannot look through this. The word is 0, which only the host knows.

@@ -45,7 +45,7 @@ typedef struct gpu_device {
     int64_t n_pipelines, pipeline_capacity;
     group *groups; /* a hash table, at most half full */
     int64_t n_groups, group_capacity;
-    pt_buffer *scratch, *retired[MOST_RETIRED];
+    pt_buffer *scratch[2], *retired[MOST_RETIRED];
     int n_retired;
     pt_strbuf text;
     pt_webgpu_options options;
@@ -213,21 +213,32 @@ static pt_status gpu_copy(pt_device *device, const pt_tensor *dst, const pt_tens
     return PT_OK;
 }
 
-pt_status pt_wg_scratch(pt_device *device, int64_t bytes, pt_tensor *out, pt_error *err)
+static pt_status scratch_of(pt_device *device, pt_buffer **scratch, int64_t bytes, pt_tensor *out,
+                            pt_error *err)
 {
     gpu_device *d = of(device);
-    if (!d->scratch || d->scratch->bytes < bytes) {
+    if (!*scratch || (*scratch)->bytes < bytes) {
         pt_buffer *more;
-        int64_t had = d->scratch ? d->scratch->bytes : LEAST_SCRATCH / 2;
+        int64_t had = *scratch ? (*scratch)->bytes : LEAST_SCRATCH / 2;
         pt_status s = pt_buffer_new(device, pt_max_i64(bytes, 2 * had), &more, err);
         if (s) return s;
         /* what was recorded still names the old one; each is at least twice the last, so they are few */
-        if (d->scratch) d->retired[d->n_retired++] = d->scratch;
-        d->scratch = more;
+        if (*scratch) d->retired[d->n_retired++] = *scratch;
+        *scratch = more;
     }
-    *out = (pt_tensor){.buffer = d->scratch, .dtype = PT_F32};
+    *out = (pt_tensor){.buffer = *scratch, .dtype = PT_F32};
     *out = pt_view(out, bytes / 4, 0, 0, 0);
     return PT_OK;
+}
+
+pt_status pt_wg_scratch(pt_device *device, int64_t bytes, pt_tensor *out, pt_error *err)
+{
+    return scratch_of(device, &of(device)->scratch[0], bytes, out, err);
+}
+
+pt_status pt_wg_second_scratch(pt_device *device, int64_t bytes, pt_tensor *out, pt_error *err)
+{
+    return scratch_of(device, &of(device)->scratch[1], bytes, out, err);
 }
 
 /* ---- pipelines and groups ---- */
@@ -476,7 +487,7 @@ static void gpu_free(pt_device *device)
 {
     gpu_device *d = of(device);
     pt_wg_choosing_free(d->choosing);
-    pt_buffer_free(d->scratch);
+    for (int i = 0; i < 2; i++) pt_buffer_free(d->scratch[i]);
     while (d->n_retired) pt_buffer_free(d->retired[--d->n_retired]);
     pt_wg_queue_deinit(&d->queue);
     if (d->gpu) pt_gpu_close(d->gpu);
@@ -553,6 +564,7 @@ pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options
     d->base.name = "webgpu";
     d->base.detail = d->adapter;
     d->base.compute = PT_F32;
+    d->base.packed = true;
     d->base.read_every = READ_EVERY;
     pt_status s = open_device(d, options, err);
     if (s) gpu_free(&d->base);

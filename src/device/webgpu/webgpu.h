@@ -80,6 +80,8 @@ int64_t pt_wg_rows_that_fit(const pt_device *device, const pt_tensor *t);
 /* A tensor of `bytes` for the rest of the calls of one op, not initialised: partial sums. Kept by the device, and shared by all ops;
  * valid until the next pt_wg_scratch. Errors: NO_MEMORY. */
 pt_status pt_wg_scratch(pt_device *device, int64_t bytes, pt_tensor *out, pt_error *err);
+/* The same beside it, valid until the next pt_wg_second_scratch: for what is read by calls that need the first. */
+pt_status pt_wg_second_scratch(pt_device *device, int64_t bytes, pt_tensor *out, pt_error *err);
 
 /* The kernels of an op, both passes: ops/NAME/NAME_webgpu.c. The arguments were checked by the op's check, are f32 (i32, u8), and
  * `args` may be read only during the call. */

@@ -1,5 +1,6 @@
 // Attention of few queries over a cache: a workgroup of 256 threads for each query and head, all of them along its
-// keys.
+// keys. Where the cache is long, several of them, each along a piece of the keys; then they write what they have to `parts`, for
+// each head `size` sums of weighted values, the greatest score and the sum of weights, and `combine` adds the pieces up in order.
 //
 // Keys are taken in blocks of 512. Four threads share the product of the query with a key; then each thread takes two
 // scores of the block to weights; then a thread holds four channels of the result and sums every `splits`-th value
@@ -13,6 +14,7 @@ struct P {
     n_keys: u32, // P of the cache
     window: u32, has_start: u32, has_offset: u32, has_slot: u32, has_lse: u32,
     columns: u32, // D / 4 rounded up to a power of two
+    pieces: u32, piece: u32, // of the keys that a query sees, and their length
     scale: f32,
 }
 @group(0) @binding(0) var<uniform> p: P;
@@ -26,6 +28,7 @@ struct P {
 @group(0) @binding(8) var<storage, read_write> doc_start: array<i32>;
 @group(0) @binding(9) var<storage, read_write> offset: array<i32>;
 @group(0) @binding(10) var<storage, read_write> slot: array<i32>;
+@group(0) @binding(11) var<storage, read_write> parts: array<f32>;
 
 const LOG2E: f32 = 1.4426950408889634;
 const LN2: f32 = 0.6931471805599453;
@@ -109,7 +112,8 @@ fn seen_keys(b: u32, i: u32) -> vec2<u32> {
 @compute @workgroup_size(256)
 fn decode(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
           @builtin(local_invocation_index) thread: u32) {
-    let row = flat_group(id, groups); // (b, i, h)
+    let group = flat_group(id, groups);
+    let row = group / p.pieces; // (b, i, h)
     if (row >= p.batch * p.times * p.heads) { return; }
     let h = row % p.heads;
     let i = row / p.heads % p.times;
@@ -125,7 +129,11 @@ fn decode(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups:
         }
         query[thread] = x;
     }
-    if (thread == 0u) { range = seen_keys(b, i); }
+    if (thread == 0u) {
+        range = seen_keys(b, i);
+        range.x = min(range.x + group % p.pieces * p.piece, range.y);
+        range.y = min(range.x + p.piece, range.y);
+    }
     let seen = workgroupUniformLoad(&range);
 
     let column = thread % p.columns;
@@ -179,8 +187,46 @@ fn decode(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups:
     if (split == 0u) {
         for (var k = 0u; k < 4u; k++) {
             let d = 4u * column + k;
-            if (d < p.size) { outs[row * p.size + d] = sums[thread][k] / sum; }
+            if (d >= p.size) { break; }
+            if (p.pieces == 1u) { outs[row * p.size + d] = sums[thread][k] / sum; }
+            else { parts[group * (p.size + 2u) + d] = sums[thread][k]; }
         }
     }
-    if (p.has_lse != 0u && thread == 0u) { lse[(b * p.heads + h) * p.times + i] = (peak + log2_of(sum)) * LN2; }
+    if (p.pieces > 1u && thread == 0u) {
+        parts[group * (p.size + 2u) + p.size] = peak;
+        parts[group * (p.size + 2u) + p.size + 1u] = sum;
+    }
+    if (p.pieces == 1u && p.has_lse != 0u && thread == 0u) { put_lse(row, peak, sum); }
+}
+
+fn put_lse(row: u32, peak: f32, sum: f32) {
+    let h = row % p.heads;
+    let i = row / p.heads % p.times;
+    let b = row / p.heads / p.times;
+    lse[(b * p.heads + h) * p.times + i] = (peak + log2_of(sum)) * LN2;
+}
+
+// A thread for each channel of a query and head.
+@compute @workgroup_size(64)
+fn combine(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+           @builtin(local_invocation_index) thread: u32) {
+    let slabs = (p.size + 63u) / 64u;
+    let group = flat_group(id, groups);
+    let row = group / slabs;
+    let d = group % slabs * 64u + thread;
+    if (row >= p.batch * p.times * p.heads || d >= p.size) { return; }
+    let stride = p.size + 2u;
+    let first = row * p.pieces * stride;
+    var peak = parts[first + p.size];
+    for (var k = 1u; k < p.pieces; k++) { peak = max(peak, parts[first + k * stride + p.size]); }
+    var sum = 0.0;
+    var result = 0.0;
+    for (var k = 0u; k < p.pieces; k++) {
+        let at = first + k * stride;
+        let shrink = exp2(parts[at + p.size] - peak);
+        sum += shrink * parts[at + p.size + 1u];
+        result += shrink * parts[at + d];
+    }
+    outs[row * p.size + d] = result / sum;
+    if (p.has_lse != 0u && d == 0u) { put_lse(row, peak, sum); }
 }

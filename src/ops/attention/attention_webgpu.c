@@ -1,5 +1,5 @@
-/* Attention on the GPU: by tiles, or, for few queries over a cache, a workgroup for each query; on an emulated GPU without
- * barriers. SPDX-License-Identifier: MIT */
+/* Attention on the GPU: by tiles, or, for few queries over a cache, a workgroup for each query or for each piece of its keys; on
+ * an emulated GPU without barriers. SPDX-License-Identifier: MIT */
 #include "base/maths.h"
 #include "device/webgpu/webgpu.h"
 #include "ops/attention/attention.h"
@@ -7,12 +7,17 @@
 #define TILE_ROWS 32
 #define FEW_QUERIES 8 /* of a row; with more, tiles of keys are worth sharing */
 #define NO_WINDOW (1 << 30)
+#define SHORT_CACHE 1024 /* keys that a workgroup walks along by itself */
+#define LEAST_PIECE 256  /* keys */
+#define MOST_PIECES 32
+#define BUSY 264 /* workgroups that keep a large GPU busy */
 #define BACKWARD_TENSORS 10
 
 typedef struct layer {
     const pt_attention_args *a;
     int64_t B, T, H, G, D;
     int64_t keys; /* T; cached: those that the cache holds */
+    int64_t most; /* of them that a query sees */
     double pairs; /* of queries and keys that see each other, or more */
     float scale;
     bool by_fours; /* all heads can be read four elements at a time */
@@ -25,8 +30,8 @@ static layer layer_of(const pt_attention_args *a, pt_pass pass)
     layer l = {.a = a, .B = a->q.dim[0], .T = a->q.dim[1], .H = a->q.dim[2], .D = a->q.dim[3]};
     l.G = a->cached ? a->k.dim[1] : a->k.dim[2];
     l.keys = a->cached ? a->k.dim[2] : a->k.dim[1];
-    double most = a->window > 0 ? (double)pt_min_i64(a->window, l.keys) : (double)l.keys;
-    l.pairs = (double)(l.B * l.H) * (double)l.T * most;
+    l.most = a->window > 0 ? pt_min_i64(a->window, l.keys) : l.keys;
+    l.pairs = (double)(l.B * l.H) * (double)l.T * (double)l.most;
     l.scale = (float)(a->scale > 0 ? a->scale : 1 / pt_sqrt((double)l.D));
     l.by_fours =
         l.D % 4 == 0 && in_fours(&a->q) && in_fours(&a->k) && in_fours(&a->v) && in_fours(&a->o);
@@ -113,27 +118,69 @@ static pt_status forward(pt_device *device, const layer *l, pt_error *err)
     return pt_wg_run(device, &c, err);
 }
 
-static pt_status decode(pt_device *device, const layer *l, pt_error *err)
+/* The keys that a query may see are cut into pieces, a workgroup for each, where there are few workgroups else. How many it does
+ * see only the device knows: the others find nothing to do. */
+static int64_t piece_length(const layer *l)
+{
+    int64_t pieces = pt_min_i64(MOST_PIECES, BUSY / (l->B * l->T * l->H));
+    if (l->most <= SHORT_CACHE || pieces < 2) return l->most;
+    return pt_round_up(pt_div_up(l->most, pieces), LEAST_PIECE);
+}
+
+/* A call of attention_decode.wgsl. */
+static pt_wg_call decoding(const layer *l, const char *entry, int64_t pieces, int64_t piece)
 {
     int64_t columns = 1;
     while (4 * columns < l->D) columns *= 2;
     pt_wg_call c = {
-        .shader = "attention_decode", .entry = "decode", .constant = {{"VEC", l->by_fours}}};
+        .shader = "attention_decode", .entry = entry, .constant = {{"VEC", l->by_fours}}};
     add_sizes(l, &c);
     add_view(l, &c);
     pt_wg_u32(&c, columns);
+    pt_wg_u32(&c, pieces);
+    pt_wg_u32(&c, piece);
     pt_wg_f32(&c, (double)l->scale);
+    return c;
+}
+
+static void add_results(const layer *l, pt_wg_call *c)
+{
+    add(c, "outs", &l->a->o);
+    add(c, "lse", &l->a->lse);
+}
+
+static pt_status combine(pt_device *device, const layer *l, int64_t pieces, const pt_tensor *parts,
+                         pt_error *err)
+{
+    pt_wg_call c = decoding(l, "combine", pieces, 0);
+    add_results(l, &c);
+    add(&c, "parts", parts);
+    c.groups[0] = l->B * l->T * l->H * pt_div_up(l->D, 64);
+    c.work = (double)pt_numel(parts);
+    return pt_wg_run(device, &c, err);
+}
+
+static pt_status decode(pt_device *device, const layer *l, pt_error *err)
+{
+    int64_t rows = l->B * l->T * l->H, piece = piece_length(l);
+    int64_t pieces = pt_div_up(l->most, piece);
+    pt_tensor parts = {0};
+    pt_status s = PT_OK;
+    if (pieces > 1) s = pt_wg_scratch(device, rows * pieces * (l->D + 2) * 4, &parts, err);
+    if (s) return s;
+    pt_wg_call c = decoding(l, "decode", pieces, piece);
     add(&c, "queries", &l->a->q);
     add_heads(l, &c, "keys", "keys4", &l->a->k);
     add_heads(l, &c, "values", "values4", &l->a->v);
     add(&c, "doc_start", &l->a->doc_start);
     add(&c, "offset", &l->a->offset);
     add(&c, "slot", &l->a->slot);
-    add(&c, "outs", &l->a->o);
-    add(&c, "lse", &l->a->lse);
-    c.groups[0] = l->B * l->T * l->H;
+    if (pieces > 1) add(&c, "parts", &parts);
+    else add_results(l, &c);
+    c.groups[0] = rows * pieces;
     c.work = 2 * l->pairs * (double)l->D;
-    return pt_wg_run(device, &c, err);
+    s = pt_wg_run(device, &c, err);
+    return s == PT_OK && pieces > 1 ? combine(device, l, pieces, &parts, err) : s;
 }
 
 static pt_status differences(pt_device *device, const layer *l, pt_error *err)

@@ -18,7 +18,8 @@ pt_status pt_crossentropy_check(const pt_crossentropy_args *a, pt_pass pass, pt_
     bool forward = pass == PT_FORWARD;
     pt_op_check c = {.op = "crossentropy", .err = err};
     pt_need_stored(&c, &a->x, "x");
-    pt_need_stored(&c, &a->w, "w");
+    if (forward) pt_need_weights(&c, &a->w, "w");
+    else pt_need_stored(&c, &a->w, "w");
     pt_need_ints(&c, &a->target, "target");
     pt_need_real(&c, &a->logits, "logits");
     if (forward) pt_need_real(&c, &a->logp, "logp");

@@ -13,6 +13,7 @@
  * Cross-entropy is coef = -1/number of targets; DPO, GRPO and echoed log-probs are other coefs.
  * Parity tolerance 2e-5 relative to the largest component.
  * May be stored in bf16, all alike: x, w, dx. Then the tolerance is 1e-2, and 2e-5 for what stays f32.
+ * w may be packed (tensor/packed.h) in the forward pass, at the same tolerance.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_CROSSENTROPY_H
 #define PT_OPS_CROSSENTROPY_H

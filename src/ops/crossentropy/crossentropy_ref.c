@@ -6,9 +6,9 @@
 static double logit(const pt_crossentropy_args *a, int64_t n, int64_t v)
 {
     int64_t C = pt_last_dim(&a->x);
-    const pt_real *x = pt_reals(&a->x) + n * C, *w = pt_reals(&a->w) + v * C;
+    const pt_real *x = pt_reals(&a->x) + n * C;
     double sum = 0;
-    for (int64_t c = 0; c < C; c++) sum += (double)x[c] * (double)w[c];
+    for (int64_t c = 0; c < C; c++) sum += (double)x[c] * pt_weight_at(&a->w, v, c);
     return sum;
 }
 

@@ -10,7 +10,7 @@ pt_status pt_embedding_check(const pt_embedding_args *a, pt_pass pass, pt_error 
     pt_op_check c = {.op = "embedding", .err = err};
     pt_need_ints(&c, &a->ids, "ids");
     pt_need_stored(&c, x, forward ? "x" : "dx");
-    if (forward) pt_need_stored(&c, token, "token");
+    if (forward) pt_need_weights(&c, token, "token");
     else pt_may_real(&c, token, "dtoken");
     if (forward) pt_may_stored(&c, position, "position");
     else pt_may_real(&c, position, "dposition");

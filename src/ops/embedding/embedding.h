@@ -8,6 +8,7 @@
  * Sums over tokens in index order (b, then t). Ids and positions out of range are our bug: the data
  * and the tokenizer check them. Parity tolerance 1e-6 relative. Source: Radford et al. 2019 (GPT-2).
  * May be stored in bf16, all alike: token, position, x, dx. Then the f32 result, rounded.
+ * token may be packed (tensor/packed.h) in the forward pass.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_EMBEDDING_H
 #define PT_OPS_EMBEDDING_H

@@ -3,7 +3,8 @@
 // index, and `sum` adds up each run of one row, a workgroup for 64 channels of it. SPDX-License-Identifier: MIT
 struct P { tokens: u32, channels: u32, time: u32, first_row: u32, rows: u32, // rows of the token table in this call
            placed: u32, started: u32, moved: u32, // 1: position, doc_start, offset are there
-           first_table: u32, tables: u32 } // 0: tokens, 1: positions
+           first_table: u32, tables: u32, // 0: tokens, 1: positions
+           stored: u32, row: u32, scales: u32 } // token: 0 f32, else packed, 1 f16, 2 int8; words of a row, and to its scales
 @group(0) @binding(0) var<uniform> p: P;
 @group(0) @binding(1) var<storage, read_write> ids: array<i32>;
 @group(0) @binding(2) var<storage, read_write> token: array<f32>;
@@ -16,6 +17,7 @@ struct P { tokens: u32, channels: u32, time: u32, first_row: u32, rows: u32, // 
 @group(0) @binding(9) var<storage, read_write> dposition: array<f32>;
 // Per table and place: the token, and its row.
 @group(0) @binding(10) var<storage, read_write> ordered: array<u32>;
+@group(0) @binding(11) var<storage, read_write> packed_token: array<u32>;
 
 fn place_of(n: u32) -> u32 {
     var place = i32(n % p.time);
@@ -24,11 +26,20 @@ fn place_of(n: u32) -> u32 {
     return u32(place);
 }
 
+// Of the table's rows in this call.
+fn token_at(row: u32, c: u32) -> f32 {
+    if (p.stored == 0u) { return token[row * p.channels + c]; }
+    let first = row * p.row;
+    if (p.stored == 1u) { return unpack2x16float(packed_token[first + c / 2u])[c % 2u]; }
+    let scale = bf16_of(packed_token[first + p.scales + c / 64u], c / 32u % 2u);
+    return signed_bytes(packed_token[first + c / 4u])[c % 4u] * scale;
+}
+
 fn value_of(i: u32) -> f32 {
     let n = i / p.channels;
     let c = i % p.channels;
     let row = min(u32(ids[n]) - p.first_row, p.rows - 1u); // what other calls have is not used
-    var value = token[row * p.channels + c];
+    var value = token_at(row, c);
     if (p.placed == 1u) { value += position[place_of(n) * p.channels + c]; }
     return value;
 }

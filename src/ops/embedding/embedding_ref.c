@@ -13,13 +13,13 @@ void PT_REF(embedding_fwd)(const void *args, pt_pool *pool)
     (void)pool;
     const pt_embedding_args *a = args;
     int64_t B = a->ids.dim[0], T = a->ids.dim[1], C = pt_last_dim(&a->x);
-    const pt_real *token = pt_reals(&a->token), *position = pt_reals(&a->position);
+    const pt_real *position = pt_reals(&a->position);
     pt_real *x = pt_reals(&a->x);
     for (int64_t b = 0; b < B; b++) {
         for (int64_t t = 0; t < T; t++) {
             int64_t id = pt_int_at(&a->ids, b * T + t), p = position_of(a, b, t, T);
             for (int64_t c = 0; c < C; c++) {
-                double sum = (double)token[id * C + c];
+                double sum = pt_weight_at(&a->token, id, c);
                 if (position) sum += (double)position[p * C + c];
                 x[(b * T + t) * C + c] = (pt_real)sum;
             }

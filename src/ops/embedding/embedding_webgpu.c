@@ -1,5 +1,6 @@
 /* Token and position embedding on a GPU. SPDX-License-Identifier: MIT */
 #include "device/webgpu/tiles.h"
+#include "device/webgpu/weights.h"
 #include "ops/embedding/embedding.h"
 
 /* What a call is about: rows of the token table, all of which lie in one binding; and, backwards, which tables' sums. */
@@ -22,6 +23,10 @@ static void add_words(pt_wg_call *call, const pt_embedding_args *a, int64_t chan
     pt_wg_u32(call, pt_present(&a->offset));
     pt_wg_u32(call, part->first_table);
     pt_wg_u32(call, part->tables);
+    pt_wg_rows rows = pt_wg_rows_of(&a->token, 4);
+    pt_wg_u32(call, rows.stored);
+    pt_wg_u32(call, rows.row);
+    pt_wg_u32(call, rows.scales);
 }
 
 static pt_status look_up(pt_device *device, const pt_embedding_args *a, const embedding_part *part,
@@ -32,7 +37,7 @@ static pt_status look_up(pt_device *device, const pt_embedding_args *a, const em
     pt_wg_call call = {.shader = "embedding",
                        .entry = "forward",
                        .tensor = {{"ids", &a->ids},
-                                  {"token", &token},
+                                  {pt_is_packed(token.dtype) ? "packed_token" : "token", &token},
                                   {"position", &a->position},
                                   {"doc_start", &a->doc_start},
                                   {"offset", &a->offset},

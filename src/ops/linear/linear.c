@@ -4,7 +4,7 @@
 static void check_forward(pt_op_check *c, const pt_linear_args *a)
 {
     pt_need_stored(c, &a->x, "x");
-    pt_need_stored(c, &a->w, "w");
+    pt_need_weights(c, &a->w, "w");
     pt_may_real(c, &a->b, "b");
     if (pt_present(&a->y) && pt_is_real(&a->y)) pt_need_real(c, &a->y, "y");
     else pt_need_stored(c, &a->y, "y");

@@ -8,6 +8,7 @@
  * y must not alias x. Every sum has a fixed order that does not depend on the thread count.
  * Parity tolerance 2e-5 relative to the largest component (f32 accumulation; f64 in ref).
  * May be stored in bf16, all alike: x, w, y, dy, dx; y also f32. Then the tolerance is 1e-2, and 2e-5 for what stays f32.
+ * w may be packed (tensor/packed.h) in the forward pass: the same sums of the values it stands for, at the same tolerance.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_OPS_LINEAR_H
 #define PT_OPS_LINEAR_H

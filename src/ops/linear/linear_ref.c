@@ -8,12 +8,12 @@ void PT_REF(linear_fwd)(const void *args, pt_pool *pool)
     (void)pool;
     const pt_linear_args *a = args;
     int64_t N = pt_rows(&a->x), I = pt_last_dim(&a->x), O = pt_last_dim(&a->y);
-    const pt_real *x = pt_reals(&a->x), *w = pt_reals(&a->w), *bias = pt_reals(&a->b);
+    const pt_real *x = pt_reals(&a->x), *bias = pt_reals(&a->b);
     pt_real *y = pt_reals(&a->y);
     for (int64_t n = 0; n < N; n++) {
         for (int64_t o = 0; o < O; o++) {
             double sum = bias ? (double)bias[o] : 0;
-            for (int64_t i = 0; i < I; i++) sum += (double)x[n * I + i] * (double)w[o * I + i];
+            for (int64_t i = 0; i < I; i++) sum += (double)x[n * I + i] * pt_weight_at(&a->w, o, i);
             y[n * O + o] = (pt_real)sum;
         }
     }

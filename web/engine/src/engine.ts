@@ -14,6 +14,7 @@ import {
     type FileInfo,
     type Kernel,
     type Likely,
+    type LoadSettings,
     type Look,
     type ModuleName,
     type OddsSettings,
@@ -167,7 +168,7 @@ export class Engine {
     }
 
     /** Makes the imported file's model ready to be evaluated, sampled, looked into. */
-    load(settings: { inspect?: boolean; evalRows?: number } = {}): Promise<Plan> {
+    load(settings: LoadSettings = {}): Promise<Plan> {
         return this.inTurn(async () => {
             await this.leaveRun();
             return this.call('load', settings);

@@ -4,7 +4,7 @@ import type { Abi } from './abi.js';
 import type { FileParts } from './file_parts.js';
 import type { GpuInUse } from './gpu_in_use.js';
 import { SafeState } from './safe_state.js';
-import { EngineError, type FileChunk, type Plan, type RunEvent, type RunSettings } from './types.js';
+import { EngineError, type FileChunk, type LoadSettings, type Plan, type RunEvent, type RunSettings } from './types.js';
 
 /** Long enough that the way to the event loop and back does not count. */
 const SLICE_MS = 50;
@@ -16,7 +16,7 @@ export class Job {
     private readonly gpu: GpuInUse;
     private readonly tell: (event: RunEvent | FileChunk, transfer?: ArrayBuffer[]) => void;
     /** What was asked for: to have it again on another device. */
-    private wanted: { what: 'train' | 'load'; settings: RunSettings } | undefined;
+    private wanted: { what: 'train' | 'load'; settings: RunSettings & LoadSettings } | undefined;
     private readonly safe = new SafeState();
     private recovering: Promise<void> | undefined;
     private running = false;
@@ -37,7 +37,7 @@ export class Job {
     /* ---- which there is ---- */
 
     /** A run, or the file's model. A GPU that failed before is replaced first, and one that has no memory for it afterwards. */
-    async place(what: 'train' | 'load', settings: RunSettings): Promise<Plan> {
+    async place(what: 'train' | 'load', settings: RunSettings & LoadSettings): Promise<Plan> {
         if (this.gpu.failed) await this.gpu.renew();
         try {
             const plan = this.replace(() => this.engine().callWith(what, settings) as Plan);
@@ -225,7 +225,7 @@ export class Job {
         const { wanted } = this;
         if (!wanted) return;
         if (wanted.what === 'load') {
-            this.engine().callWith('load', wanted.settings);
+            this.engine().callWith('load', device === 'cpu' ? { ...wanted.settings, weights: 'f32' } : wanted.settings);
             return;
         }
         if (!this.safe.enough) throw new EngineError('LOST', `${why} The run is too large to be kept in memory beside it: go on from its last save.`);

@@ -5,6 +5,7 @@ import type {
     FileInfo,
     Kernel,
     Likely,
+    LoadSettings,
     Look,
     ModuleName,
     OddsSettings,
@@ -57,7 +58,7 @@ export interface Calls {
     gpuMemory: { args: null; result: { buffers: number; bytes: number } };
     save: { args: null; result: null };
     continue: { args: { steps: number }; result: null };
-    load: { args: RunSettings; result: Plan };
+    load: { args: LoadSettings; result: Plan };
     unload: { args: null; result: null };
     /** Events: {done, total}. */
     evaluate: { args: { text: Uint8Array }; result: Evaluation };

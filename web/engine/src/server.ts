@@ -9,7 +9,7 @@ import { facts, memoryFor } from './modules.js';
 import type { Port } from './platform.js';
 import { RUN_EVENTS, type CallName, type Calls, type OpenOptions, type Request } from './protocol.js';
 import { Threads } from './threads.js';
-import { EngineError, type EngineInfo, type FileChunk, type Plan, type RunSettings, type SampledToken } from './types.js';
+import { EngineError, type EngineInfo, type FileChunk, type LoadSettings, type Plan, type RunSettings, type SampledToken } from './types.js';
 
 /** Of what someone waits for: short. */
 const SLICE_MS = 15;
@@ -134,7 +134,7 @@ export class Server {
         await this.last.ladder;
     }
 
-    private async place(what: 'train' | 'load', settings: RunSettings): Promise<Plan> {
+    private async place(what: 'train' | 'load', settings: RunSettings & LoadSettings): Promise<Plan> {
         await this.endLadder();
         return this.job.place(what, settings);
     }

@@ -67,6 +67,13 @@ export interface RunSettings extends ModelSettings {
     halveLr?: boolean;
 }
 
+/** Of the imported file's model. */
+export interface LoadSettings extends Pick<RunSettings, 'inspect' | 'evalRows'> {
+    /** What linear layers, token embedding and head are kept in ('f32'). The others need half or a quarter of the memory, and a GPU:
+     * on the processor they are UNSUPPORTED. A model that leaves its GPU is loaded anew in f32. */
+    weights?: 'f32' | 'f16' | 'int8';
+}
+
 export interface SampleSettings {
     /** Empty: a newline. */
     prompt?: string;

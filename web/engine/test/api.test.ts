@@ -127,6 +127,18 @@ test('a run can begin paused, and is saved in pieces at a step that is told', as
     assert.equal(await run.saveTo(() => undefined), 5);
 });
 
+test('weights in f16 and int8 need a GPU, and f32 is what a run has', async (t) => {
+    const engine = await open(t);
+    const { file } = await train(engine, { ...small, steps: 2 });
+    await engine.importModel(file);
+    for (const weights of ['f16', 'int8'] as const)
+        await assert.rejects(engine.load({ weights }), refuses('UNSUPPORTED', new RegExp(`no kernels for weights in ${weights}`)));
+    await assert.rejects(engine.load({ weights: 'int4' as 'int8' }), refuses('BAD_INPUT', /f32, f16 or int8/));
+    await assert.rejects(engine.train({ corpus, settings: { ...small, weights: 'f16' } as object }), refuses('BAD_INPUT', /f32 while they are trained/));
+    await engine.load({ weights: 'f32' });
+    assert.ok((await engine.evaluate('Call me Ishmael.')).loss > 0);
+});
+
 test('a file comes in pieces too', async (t) => {
     const engine = await open(t);
     const { file } = await train(engine, { ...small, steps: 2 });

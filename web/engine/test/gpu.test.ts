@@ -104,6 +104,41 @@ test('a GPU gives the same as the processor, also when it is lost meanwhile', { 
     assert.equal(restored.at(-1)!.device, 'cpu');
 });
 
+/** A model that the processor trained, on the GPU, its weights kept in three ways. */
+const packed = `
+import { createEngine } from './dist/index.js';
+const result = { outcomes: [] };
+try {
+    const corpus = new Uint8Array(await (await fetch('./corpus')).arrayBuffer()).subarray(0, 40000);
+    const cpu = await createEngine({ threads: 1 });
+    const run = await cpu.train({ corpus, settings: ${JSON.stringify({ ...settings, steps: 200, lr: 3e-3, evalEvery: 0 })} });
+    await run.done;
+    const file = await run.save();
+    await cpu.close();
+    const engine = await createEngine({ threads: 1, device: 'webgpu', softwareGpu: true });
+    await engine.importModel(file);
+    for (const weights of ['f32', 'f16', 'int8']) {
+        const { arenas } = await engine.load({ weights });
+        let text = '';
+        for await (const token of engine.sample({ prompt: 'Call me ', tokens: 12, temperature: 0 })) text += token.text;
+        const { loss } = await engine.evaluate('It was the whiteness of the whale that above all things appalled me.');
+        result.outcomes.push({ model: arenas.model, text, loss });
+    }
+} catch (error) { result.error = String(error?.stack ?? error); }
+await fetch('./result', { method: 'POST', body: JSON.stringify(result) });
+`;
+
+test('a model on a GPU keeps its weights in f16 or int8', { skip }, async (t) => {
+    const [result] = (await resultsOf(t, packed, 1, 120, { gpu: true })) as [{ error?: string; outcomes: { model: number; text: string; loss: number }[] }];
+    assert.equal(result.error, undefined);
+    const [f32, f16, int8] = result.outcomes;
+    assert.ok(f16!.model < 0.6 * f32!.model && int8!.model < 0.4 * f32!.model, JSON.stringify(result.outcomes));
+    assert.equal(f16!.text, f32!.text);
+    near([f16!.loss], [f32!.loss], 1e-3);
+    near([int8!.loss], [f32!.loss], 1e-2);
+    assert.ok(f16!.loss !== f32!.loss && int8!.loss !== f32!.loss);
+});
+
 /** No GPU has room, as it says a moment after it was asked. */
 const prelude = `globalThis.GPUDevice && (GPUDevice.prototype.popErrorScope = async () => new GPUOutOfMemoryError('no room'));`;
 const scarce = `
