@@ -62,6 +62,10 @@ struct pt_device {
     bool bf16;          /* matrix weights and activations may also be stored in bf16 */
     int read_every; /* training steps between two reads of their losses, where waiting is dear; 0 = 1 */
     bool waits; /* the last poll of a download found it under way: another at once finds the same */
+    bool own_memory;        /* its buffers lie in memory of its own, not in the machine's */
+    int64_t largest_buffer; /* bytes; 0 = as large as memory is */
+    int64_t
+        largest_tensor; /* bytes of an activation that its ops can take; 0 = any. Weights may be larger */
     int64_t allocated_bytes;
     int64_t overhead_bytes; /* host memory the device itself takes: thread scratch */
     pt_launch_hook hook;
@@ -76,6 +80,10 @@ void pt_buffer_free(pt_buffer *buffer); /* NULL is fine */
  * stays allocated. Refuses a plan that recorded a failure. */
 pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err);
 void pt_device_release_plan(pt_plan *plan);
+
+/* How many of `most` bytes the device gives now, in a 32nd of them: found by taking and letting go. One that was short of memory
+ * may have failed with it: ask a fresh one, and let it go. */
+int64_t pt_device_room(pt_device *device, int64_t most);
 
 /* Copies `bytes` (whole tensor or a prefix) from src, which may be reused at once. */
 pt_status pt_upload(pt_device *device, const pt_tensor *dst, const void *src, int64_t bytes,
@@ -130,8 +138,11 @@ const char *const *pt_device_cpu_built(void);
 typedef struct pt_webgpu_options {
     bool software; /* an emulated GPU will do */
     bool tuned;    /* for tests: a real GPU's kernels on an emulated one as well */
-    int64_t
-        binding_bytes; /* for tests: as if no more could be bound at once; 0 = what the GPU allows */
+    /* For tests, as if the GPU allowed no more; 0 = what it allows. */
+    int64_t binding_bytes; /* bound at once */
+    int64_t buffer_bytes;  /* of one buffer */
+    int64_t memory_bytes;  /* of all buffers together */
+    int64_t groups;        /* workgroups along one dimension */
 } pt_webgpu_options;
 /* A GPU through WebGPU (device/webgpu). UNSUPPORTED, in words, where there is none. */
 pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options, pt_error *err);
