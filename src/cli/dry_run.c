@@ -12,6 +12,7 @@
 #define N_LARGEST 5
 
 typedef struct findings {
+    pt_memory_question question;
     int64_t planned, available; /* bytes of the run; available 0 = unknown */
     bool fits;
     int64_t part[PT_MEMORY_PARTS];
@@ -22,49 +23,38 @@ typedef struct findings {
     pt_bench_estimate time;
 } findings;
 
-static void measure_memory(const pt_dry_run *run, findings *f)
+/* The plan counts the corpus, which is in memory already. */
+static int64_t available_for(const pt_dry_run *run)
 {
-    f->planned = pt_plan_total_bytes(pt_trainer_plan(run->trainer));
-    f->available = pt_platform_available_bytes();
-    /* the plan counts the corpus, which is in memory already */
-    if (f->available) f->available += run->desc->corpus_memory;
-    f->fits = f->available == 0 || f->planned <= f->available;
-    if (!f->fits)
-        pt_memory_ways(run->device, run->desc, f->available, run->begun, f->way, &f->n_ways);
+    int64_t now = pt_platform_available_bytes();
+    return now ? now + run->desc->corpus_memory : 0;
 }
 
-/* What of the run it changes: "--batch 4 --accum 4 --recompute block", "" for nothing. */
-static const char *flags_of(const pt_memory_way *way, const pt_train_options *o, char out[96])
+static pt_memory_question question_of(const pt_dry_run *run, int64_t gives)
 {
-    size_t n = 0;
-    out[0] = 0;
-    if (way->batch != o->batch)
-        n += pt_format(out, 96, " --batch %lld --accum %lld", (long long)way->batch,
-                       (long long)way->accum);
-    if (way->recompute != o->recompute) n += pt_format(out + n, 96 - n, " --recompute block");
-    if (way->bf16 != o->bf16) pt_format(out + n, 96 - n, " --dtype bf16");
-    return out[0] ? out + 1 : out;
+    pt_memory_room room = pt_memory_room_of(run->device, gives);
+    room.machine = available_for(run);
+    return (pt_memory_question){.device = run->device,
+                                .desc = run->desc,
+                                .room = room,
+                                .may = run->begun ? PT_MEMORY_MAY_RECOMPUTE : PT_MEMORY_MAY_ALL,
+                                .hint =
+                                    "; --dry-run tells more, --force-memory tries all the same"};
+}
+
+static void measure_memory(const pt_dry_run *run, findings *f)
+{
+    const pt_plan *plan = pt_trainer_plan(run->trainer);
+    f->question = question_of(run, 0);
+    f->planned = pt_plan_total_bytes(plan);
+    f->available = run->device->own_memory ? 0 : f->question.room.machine;
+    f->fits = pt_memory_fits(&f->question, plan);
+    if (!f->fits) pt_memory_ways(&f->question, f->way, &f->n_ways);
 }
 
 static pt_status refuse(const pt_dry_run *run, const findings *f, pt_error *err)
 {
-    char planned[32], available[32], least[32], flags[96];
-    pt_megabytes(f->planned, planned);
-    pt_megabytes(f->available, available);
-    const pt_memory_way *way = f->n_ways ? &f->way[0] : NULL;
-    if (way && way->fits)
-        return pt_fail(err, PT_NO_MEMORY,
-                       "the run needs %s of memory and %s are available: %s would fit; "
-                       "--dry-run tells more, --force-memory tries all the same",
-                       planned, available, flags_of(way, &run->desc->options, flags));
-    return pt_fail(
-        err, PT_NO_MEMORY,
-        "the run needs %s of memory and %s are available; %s%s: %s (--force-memory "
-        "tries all the same)",
-        planned, available,
-        way ? "the smallest way to do the same needs " : "no way to do the same was found",
-        way ? pt_megabytes(way->bytes, least) : "",
-        run->begun ? "go on with it where there is more" : "choose a smaller model or --ctx");
+    return pt_memory_refuse(&f->question, pt_trainer_plan(run->trainer), f->way, f->n_ways, err);
 }
 
 pt_status pt_check_memory(const pt_dry_run *run, pt_error *err)
@@ -73,6 +63,13 @@ pt_status pt_check_memory(const pt_dry_run *run, pt_error *err)
     if (run->force_memory) return PT_OK;
     measure_memory(run, &f);
     return f.fits ? PT_OK : refuse(run, &f, err);
+}
+
+pt_status pt_refuse_for_device(const pt_dry_run *run, int64_t gives, pt_error *err)
+{
+    findings f = {.question = question_of(run, gives)};
+    pt_memory_ways(&f.question, f.way, &f.n_ways);
+    return refuse(run, &f, err);
 }
 
 #define TEXT_LEAST ((int64_t)1 << 20) /* bytes */
@@ -184,7 +181,7 @@ static void put_ways(sheet *sh, const pt_dry_run *run, const findings *f)
                     : any ? "it does not fit; the smallest way to do the same"
                           : "it does not fit, and no way to do the same was found");
     for (int i = 0; i < (fits ? f->n_ways : any); i++)
-        put_size(sh, flags_of(&f->way[i], &run->desc->options, flags), f->way[i].bytes);
+        put_size(sh, pt_memory_flags(&f->way[i], &run->desc->options, flags), f->way[i].bytes);
 }
 
 static int64_t steps_left(const pt_dry_run *run)
@@ -299,7 +296,7 @@ static void write_ways(pt_json_writer *w, const pt_dry_run *run, const findings 
     pt_json_begin_array(w, "ways");
     for (int i = 0; i < f->n_ways; i++) {
         pt_json_begin_object(w, NULL);
-        pt_json_string(w, "flags", flags_of(&f->way[i], &run->desc->options, flags));
+        pt_json_string(w, "flags", pt_memory_flags(&f->way[i], &run->desc->options, flags));
         pt_json_i64(w, "bytes", f->way[i].bytes);
         pt_json_bool(w, "fits", f->way[i].fits);
         pt_json_end_object(w);

@@ -21,7 +21,9 @@ pt_status pt_dry_run_text(const pt_model_config *config, uint8_t **out, int64_t 
 
 /* The plan by part, whether it fits, the disk it fills, how long the steps left will take, on stdout. NO_MEMORY when it does not fit. */
 pt_status pt_dry_run_print(const pt_dry_run *run, pt_error *err);
-/* NO_MEMORY, naming what would fit, when the plan is larger than what is available and force_memory is not set. */
+/* NO_MEMORY, naming what would fit, when there is no room for the plan and force_memory is not set. */
 pt_status pt_check_memory(const pt_dry_run *run, pt_error *err);
+/* NO_MEMORY, naming what would fit, for a device that gives no more than `gives` bytes (pt_device_room), which the plan exceeds. */
+pt_status pt_refuse_for_device(const pt_dry_run *run, int64_t gives, pt_error *err);
 
 #endif

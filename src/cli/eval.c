@@ -11,15 +11,19 @@ typedef struct eval_options {
     const char *weights;
     int64_t batch;
     bool json;
+    pt_score total;
+    double seconds; /* of scoring */
 } eval_options;
 
-static pt_status score_text(pt_loaded *l, const pt_tokens *text, pt_score *total, pt_error *err)
+static pt_status score_text(void *ctx, pt_loaded *l, pt_error *err)
 {
+    eval_options *o = ctx;
+    const pt_tokens *text = o->corpus.data.source;
     pt_text_score score;
     pt_status s = pt_text_score_begin(&score, l->ready.scorer, l->ready.model, *text, err);
     if (s) return s;
     bool terminal = pt_stderr_is_terminal();
-    double shown = pt_clock_seconds();
+    double begun = pt_clock_seconds(), shown = begun;
     do {
         s = pt_text_score_poll(&score, err);
         if (!terminal || pt_clock_seconds() - shown < 0.5) continue;
@@ -27,13 +31,14 @@ static pt_status score_text(pt_loaded *l, const pt_tokens *text, pt_score *total
         pt_say("\r%3.0f %%", 100.0 * (double)score.next / (double)text->n);
     } while (s == PT_PENDING);
     if (terminal) pt_say("\r      \r");
-    *total = score.total;
+    o->total = score.total;
+    o->seconds = pt_clock_seconds() - begun;
     return s;
 }
 
-static pt_status report(const eval_options *o, const char *model, const pt_score *total,
-                        double seconds, pt_error *err)
+static pt_status report(const eval_options *o, const char *model, pt_error *err)
 {
+    const pt_score *total = &o->total;
     double loss = pt_score_loss(total);
     pt_strbuf text = {0};
     if (o->json) {
@@ -43,7 +48,7 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
         pt_json_double(&w, "perplexity", pt_score_perplexity(total));
         pt_json_double(&w, "bits_per_byte", pt_score_bits(total));
         pt_json_i64(&w, "tokens", total->n_targets);
-        pt_json_double(&w, "seconds", seconds);
+        pt_json_double(&w, "seconds", o->seconds);
         pt_json_string(&w, "model", model);
         pt_json_string(&w, "corpus", o->corpus.name);
         pt_json_string(&w, "weights", o->weights);
@@ -55,7 +60,7 @@ static pt_status report(const eval_options *o, const char *model, const pt_score
                          "loss           %.6f nats per byte\nperplexity     %.4f\n"
                          "bits per byte  %.4f\nbytes scored   %s in %.1f s\n",
                          loss, pt_score_perplexity(total), pt_score_bits(total),
-                         pt_grouped(total->n_targets, n), seconds);
+                         pt_grouped(total->n_targets, n), o->seconds);
     }
     pt_status s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
@@ -78,8 +83,6 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     bool done = false;
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    pt_loaded loaded = {0};
-    pt_score total = {0};
     s = pt_need_model(&line, err);
     if (s == PT_OK && (o.batch < 1 || o.batch > 65536))
         s = pt_fail(err, PT_BAD_INPUT, "--batch is %lld, it must be 1 to 65536",
@@ -89,11 +92,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
                               .choice = &o.device,
                               .weights = o.weights,
                               .model = {.batch = o.batch, .scorer = true}};
-    if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
-    double start = pt_clock_seconds();
-    if (s == PT_OK) s = score_text(&loaded, o.corpus.data.source, &total, err);
-    if (s == PT_OK) s = report(&o, line.positional[0], &total, pt_clock_seconds() - start, err);
-    pt_loaded_close(&loaded);
+    if (s == PT_OK) s = pt_loaded_do(&open, score_text, &o, err);
+    if (s == PT_OK) s = report(&o, line.positional[0], err);
     pt_corpus_choice_close(&o.corpus);
     return s;
 }

@@ -24,7 +24,10 @@ typedef struct pt_loaded_options {
             "what they are kept in; f16 and int8 with webgpu and ref", "f32", false \
     }
 
-pt_status pt_loaded_open(pt_loaded *out, const pt_loaded_options *options, pt_error *err);
-void pt_loaded_close(pt_loaded *loaded); /* a zeroed one is fine */
+/* What is done with it. */
+typedef pt_status (*pt_loaded_work)(void *ctx, pt_loaded *loaded, pt_error *err);
+/* Opens the model, has the work done, and closes it. When the device is lost meanwhile, all of it is done once more. */
+pt_status pt_loaded_do(const pt_loaded_options *options, pt_loaded_work work, void *ctx,
+                       pt_error *err);
 
 #endif

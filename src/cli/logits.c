@@ -4,18 +4,19 @@
 #include "infer/row_logits.h"
 #include "io/safetensors.h"
 
-typedef struct logits_options {
-    pt_device_choice device;
-    const char *ids, *ids_file, *out, *weights;
-    bool force;
-} logits_options;
-
 #define MAX_IDS (1 << 20)
 
 typedef struct id_list {
     int32_t *ids;
     int64_t n;
 } id_list;
+
+typedef struct logits_options {
+    pt_device_choice device;
+    const char *ids, *ids_file, *out, *weights;
+    bool force;
+    id_list list;
+} logits_options;
 
 static pt_status add_id(id_list *list, int64_t id, pt_error *err)
 {
@@ -70,17 +71,7 @@ static pt_status ids_from_file(id_list *list, const char *path, pt_error *err)
     return s;
 }
 
-static pt_status compute(pt_loaded *l, const id_list *list, float *out, pt_error *err)
-{
-    pt_row_logits row;
-    pt_status s = pt_row_logits_begin(&row, l->ready.model, list->ids, list->n, out, err);
-    if (s) return s;
-    do s = pt_row_logits_poll(&row, err);
-    while (s == PT_PENDING);
-    return s;
-}
-
-static pt_status write_result(const logits_options *o, const float *logits, int64_t T, int64_t V,
+static pt_status write_result(const logits_options *o, const float *logits, int64_t V,
                               pt_error *err)
 {
     pt_atomic_file *file = NULL;
@@ -88,10 +79,27 @@ static pt_status write_result(const logits_options *o, const float *logits, int6
     if (s) return s;
     pt_sink sink = pt_sink_to_file(file);
     pt_safetensors_entry entry = {
-        .name = "logits", .dtype = PT_F32, .rank = 2, .dim = {T, V}, .data = logits};
+        .name = "logits", .dtype = PT_F32, .rank = 2, .dim = {o->list.n, V}, .data = logits};
     s = pt_safetensors_write(&entry, 1, NULL, &sink, err);
     if (s == PT_OK) return pt_atomic_file_commit(file, err);
     pt_atomic_file_discard(file);
+    return s;
+}
+
+static pt_status compute(void *ctx, pt_loaded *l, pt_error *err)
+{
+    const logits_options *o = ctx;
+    const id_list *list = &o->list;
+    pt_row_logits row;
+    int64_t V = l->ready.model->config.vocab;
+    float *logits = pt_alloc((size_t)(list->n * V) * sizeof *logits);
+    if (!logits) return pt_fail(err, PT_NO_MEMORY, "no memory for the logits");
+    pt_status s = pt_row_logits_begin(&row, l->ready.model, list->ids, list->n, logits, err);
+    if (s == PT_OK) do
+            s = pt_row_logits_poll(&row, err);
+        while (s == PT_PENDING);
+    if (s == PT_OK) s = write_result(o, logits, V, err);
+    pt_free(logits);
     return s;
 }
 
@@ -111,31 +119,23 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     bool done = false;
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    pt_loaded loaded = {0};
-    float *logits = NULL;
-    id_list list = {.ids = pt_alloc(MAX_IDS * sizeof *list.ids)};
-    if (!list.ids) s = pt_fail(err, PT_NO_MEMORY, "no memory for ids");
+    id_list *list = &o.list;
+    list->ids = pt_alloc(MAX_IDS * sizeof *list->ids);
+    if (!list->ids) s = pt_fail(err, PT_NO_MEMORY, "no memory for ids");
     if (s == PT_OK) s = pt_need_model(&line, err);
     if (s == PT_OK && (!o.ids == !o.ids_file))
         s = pt_fail(err, PT_BAD_INPUT, "give either --ids or --ids-file");
     if (s == PT_OK && !o.out) s = pt_fail(err, PT_BAD_INPUT, "where to? give --out FILE");
     if (s == PT_OK && !pt_str_ends(o.out, ".safetensors"))
         s = pt_fail(err, PT_BAD_INPUT, "%s: the name must end in .safetensors", o.out);
-    if (s == PT_OK && o.ids) s = ids_from_text(&list, o.ids, err);
-    if (s == PT_OK && o.ids_file) s = ids_from_file(&list, o.ids_file, err);
-    if (s == PT_OK && !list.n)
+    if (s == PT_OK && o.ids) s = ids_from_text(list, o.ids, err);
+    if (s == PT_OK && o.ids_file) s = ids_from_file(list, o.ids_file, err);
+    if (s == PT_OK && !list->n)
         s = pt_fail(err, PT_BAD_INPUT, "no ids: give --ids \"72 101\" or --ids-file");
     pt_loaded_options open = {
         .path = line.positional[0], .choice = &o.device, .weights = o.weights};
-    if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
-    int64_t V = s == PT_OK ? loaded.ready.model->config.vocab : 0;
-    if (s == PT_OK && !(logits = pt_alloc((size_t)(list.n * V) * sizeof *logits)))
-        s = pt_fail(err, PT_NO_MEMORY, "no memory for the logits");
-    if (s == PT_OK) s = compute(&loaded, &list, logits, err);
-    if (s == PT_OK) s = write_result(&o, logits, list.n, V, err);
-    pt_free(logits);
-    pt_free(list.ids);
-    pt_loaded_close(&loaded);
+    if (s == PT_OK) s = pt_loaded_do(&open, compute, &o, err);
+    pt_free(list->ids);
     return s;
 }
 

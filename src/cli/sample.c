@@ -9,6 +9,7 @@ typedef struct sample_options {
     int64_t max_tokens;
     pt_sampler_options sampler;
     bool stats;
+    size_t printed; /* bytes */
 } sample_options;
 
 /* Raw bytes to a file or pipe; to a terminal nothing that could drive it. */
@@ -22,9 +23,20 @@ static pt_status put(const char *bytes, size_t n, pt_error *err)
     return s;
 }
 
-/* Whole characters as they come; what is incomplete at the end, as it is. */
-static pt_status stream(pt_loaded *l, const sample_options *o, pt_error *err)
+/* Bytes from `at` on. After a loss of the device the same text is made again: what was printed of it is passed over. */
+static pt_status put_new(sample_options *o, size_t at, const char *bytes, size_t n, pt_error *err)
 {
+    if (at + n <= o->printed) return PT_OK;
+    size_t old = o->printed - at;
+    o->printed = at + n;
+    return put(bytes + old, n - old, err);
+}
+
+/* Whole characters as they come; what is incomplete at the end, as it is. */
+static pt_status stream(void *ctx, pt_loaded *l, pt_error *err)
+{
+    sample_options *o = ctx;
+    size_t at = 0;
     pt_generation g;
     char out[8];
     const char *prompt = o->prompt ? o->prompt : "";
@@ -40,7 +52,8 @@ static pt_status stream(pt_loaded *l, const sample_options *o, pt_error *err)
         int64_t made = g.made;
         s = pt_generation_poll(&g, out, &n, err);
         if (g.made == 1 && made == 0) first = pt_clock_seconds();
-        if (n && put(out, n, err)) return PT_IO;
+        if (n && put_new(o, at, out, n, err)) return PT_IO;
+        at += n;
     } while (s == PT_PENDING);
     if (s == PT_OK && pt_stdout_is_terminal()) s = pt_print("\n", 1, err);
     double seconds = pt_clock_seconds() - first;
@@ -79,7 +92,6 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     bool done = false;
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
-    pt_loaded loaded = {0};
     s = pt_need_model(&line, err);
     if (s == PT_OK && o.max_tokens < 0)
         s = pt_fail(err, PT_BAD_INPUT, "--max-tokens is %lld, it must be at least 0",
@@ -89,10 +101,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
                               .choice = &o.device,
                               .weights = o.weights,
                               .model = {.session = true}};
-    if (s == PT_OK) s = pt_loaded_open(&loaded, &open, err);
-    if (s == PT_OK) s = stream(&loaded, &o, err);
-    pt_loaded_close(&loaded);
-    return s;
+    return s ? s : pt_loaded_do(&open, stream, &o, err);
 }
 
 const pt_verb pt_verb_sample = {

@@ -1,8 +1,4 @@
 /* posttrain train: a model from scratch, from a text. SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/platform.h"
 #include "cli/cli.h"
@@ -11,10 +7,13 @@
 #include "cli/progress.h"
 #include "cli/recipe.h"
 #include "cli/resume.h"
+#include "cli/stopping.h"
 #include "cli/train_options.h"
 #include "factory/report.h"
 #include "train/run_events.h"
 #include "train/run_folder.h"
+
+#define MOST_LOSSES 3 /* of the device, with no step between them that had not been done before */
 
 typedef struct train_verb {
     pt_train_arguments args;
@@ -27,55 +26,10 @@ typedef struct train_verb {
     pt_progress progress;
     int64_t asked_at;   /* step at which a save was asked for last */
     double saved_at;    /* clock seconds: the newest checkpoint, or the start of the loop */
+    int64_t lost_at;    /* the furthest step at which the device was lost; -1: it never was */
     bool spike_stopped; /* --on-spike stop, or too many rollbacks, ended the run */
     uint8_t *stand_in;  /* --dry-run without a text */
 } train_verb;
-
-static volatile sig_atomic_t interrupts, interrupt_signal;
-static volatile sig_atomic_t line_may_be_open; /* stderr is a terminal: a new line comes first */
-
-#define STOPPING                                                             \
-    "\nstopping: the step under way is dropped, then everything is saved;\n" \
-    "once more stops at once and loses what is not saved\n"
-#define STOPPED "\nstopped at once; --resume goes on from the newest checkpoint\n"
-
-/* The first signal asks for a clean end; the second one ends at once. It is answered here, as the loop may be
- * minutes away from looking: who hears nothing asks again, and loses what the first would have saved. */
-static void on_signal(int number)
-{
-    int was = errno;
-    bool first = ++interrupts == 1;
-    const char *words = first ? STOPPING : STOPPED;
-    size_t length = first ? sizeof STOPPING - 1 : sizeof STOPPED - 1, skip = !line_may_be_open;
-    interrupt_signal = number;
-    ssize_t written = write(STDERR_FILENO, words + skip, length - skip);
-    (void)written; /* nobody may be reading */
-    if (!first) _exit(128 + number);
-    errno = was;
-}
-
-/* What the caller told us to ignore (nohup) stays ignored. */
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
-    sigemptyset(&action.sa_mask);
-    line_may_be_open = isatty(STDERR_FILENO) != 0;
-    for (int i = 0; i < 3; i++)
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* nobody reading the progress is no reason to lose a run */
-    signal(SIGXFSZ, SIG_IGN); /* a file too large for ulimit -f is an error of the write */
-}
-
-/* The status of a run that was asked to end, else OK. */
-static pt_status interruption(void)
-{
-    return !interrupts                   ? PT_OK
-           : interrupt_signal == SIGTERM ? PT_TERMINATED
-           : interrupt_signal == SIGHUP  ? PT_HUNG_UP
-                                         : PT_INTERRUPTED;
-}
 
 /* ---- events ---- */
 
@@ -241,12 +195,41 @@ static pt_status describe_run(train_verb *v, const char *command, pt_error *err)
                                pt_trainer_n_params(v->trainer), err);
 }
 
+static pt_dry_run dry_run_of(const train_verb *v)
+{
+    return (pt_dry_run){v->device,
+                        &v->desc,
+                        v->trainer,
+                        .begun = v->args.previous != NULL,
+                        .keep = v->args.keep,
+                        .save_minutes = v->args.save_minutes,
+                        .json = v->args.json,
+                        .force_memory = v->args.force_memory};
+}
+
+/* How much memory a GPU has shows only when it has no more: then it is asked, and what would fit is told. */
+static pt_status begin_trainer(train_verb *v, pt_error *err)
+{
+    const pt_plan *plan = pt_trainer_plan(v->trainer);
+    pt_dry_run run = dry_run_of(v);
+    pt_device *fresh = NULL;
+    pt_status s = pt_trainer_begin(v->trainer, pt_device_pool(v->device), err);
+    bool short_of = s == PT_NO_MEMORY && v->device->largest_buffer && !pt_plan_is_allocated(plan);
+    if (!short_of || choose_device(&v->args, &fresh, NULL)) return s;
+    int64_t needs = pt_plan_total_bytes(plan) - plan->arena_bytes[PT_ARENA_HOST];
+    int64_t has = pt_device_room(fresh, needs);
+    pt_device_free(fresh);
+    if (has == needs) return s;
+    *err = (pt_error){0};
+    return pt_refuse_for_device(&run, has, err);
+}
+
 static pt_status begin_run(train_verb *v, const char *command, pt_error *err)
 {
     pt_status s = pt_run_folder_check(v->args.out, err);
-    if (s == PT_OK) s = pt_trainer_begin(v->trainer, pt_device_pool(v->device), err);
+    if (s == PT_OK) s = begin_trainer(v, err);
     if (s) return s;
-    catch_signals();
+    pt_stopping_catch();
     s = pt_run_folder_new(&v->run, v->args.out, err);
     if (s == PT_OK) s = describe_run(v, command, err);
     if (s && v->run) {
@@ -303,12 +286,12 @@ static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
     pt_run_found found;
     pt_run_restored restored = {.step = -1};
     pt_status s = pt_run_folder_open(&v->run, v->args.out, &found, err);
-    if (s == PT_OK) s = pt_trainer_begin(v->trainer, pt_device_pool(v->device), err);
+    if (s == PT_OK) s = begin_trainer(v, err);
     if (s == PT_OK) s = pt_run_folder_restore(v->run, v->trainer, &restored, err);
     say_refused(&restored);
     if (s) return s;
     if (!v->args.quiet) say_found(v, &restored, &found);
-    catch_signals();
+    pt_stopping_catch();
     s = describe_run(v, command, err);
     return s ? s : pt_run_folder_resumed(v->run, &restored, &found, command, err);
 }
@@ -358,17 +341,74 @@ static void request_save(train_verb *v)
     pt_trainer_request_save(v->trainer);
 }
 
-static pt_status loop(train_verb *v, pt_error *err)
+static pt_status poll_to_the_end(train_verb *v, pt_error *err)
 {
     pt_status s = PT_PENDING;
     v->saved_at = pt_clock_seconds();
     v->asked_at = pt_trainer_step(v->trainer); /* what it goes on from, or nothing, is saved */
     while (s == PT_PENDING) {
-        if (interrupts) pt_trainer_stop(v->trainer);
+        if (pt_stopping()) pt_trainer_stop(v->trainer);
         else request_save(v);
         s = pt_trainer_poll(v->trainer, err);
     }
     pt_progress_end(&v->progress);
+    return s;
+}
+
+/* ---- a device that was lost ---- */
+
+/* Opened anew, with the trainer; the run is at its start. What `why` says of the loss is told where that fails. */
+static pt_status open_anew(train_verb *v, const char *why, pt_error *err)
+{
+    pt_error now = {0};
+    pt_trainer_free(v->trainer);
+    pt_device_free(v->device);
+    v->trainer = NULL;
+    v->device = NULL;
+    if (choose_device(&v->args, &v->device, &now))
+        return pt_fail(err, PT_LOST, "step %lld: %.80s; opening it anew fails: %s",
+                       (long long)v->lost_at, why, now.message);
+    pt_status s = pt_trainer_new(&v->trainer, v->device, &v->desc, err);
+    return s ? s : begin_trainer(v, err);
+}
+
+/* The run goes on from its newest checkpoint, or from its start, on a device opened anew: to the bits that it would have had. */
+static pt_status go_on_anew(train_verb *v, pt_error *err)
+{
+    const pt_error lost = *err;
+    pt_run_restored restored = {.step = -1};
+    *err = (pt_error){0};
+    pt_status s = open_anew(v, lost.message, err);
+    if (s == PT_OK) s = pt_run_folder_restore(v->run, v->trainer, &restored, err);
+    say_refused(&restored);
+    if (s) return s;
+    int64_t step = pt_trainer_step(v->trainer);
+    s = pt_run_folder_regained(v->run, &restored, v->lost_at, lost.message, err);
+    if (s == PT_OK) s = pt_run_events_went_back(v->events, step, err);
+    if (s == PT_OK)
+        pt_say("posttrain: step %lld: %s; it was opened anew, and the run goes on from step %lld\n",
+               (long long)v->lost_at, lost.message, (long long)step);
+    return s;
+}
+
+/* A device that is lost costs the steps since the newest checkpoint; one that is lost again and again without getting beyond
+ * the step where it was lost before is given up. */
+static pt_status loop(train_verb *v, pt_error *err)
+{
+    int losses = 0;
+    pt_status s = poll_to_the_end(v, err);
+    while (s == PT_LOST && v->trainer && !pt_stopping()) {
+        int64_t step = pt_trainer_step(v->trainer);
+        losses = step > v->lost_at ? 1 : losses + 1;
+        v->lost_at = pt_max_i64(v->lost_at, step);
+        if (losses == MOST_LOSSES) {
+            pt_error_prefix(err, "step %lld, %d times without getting further",
+                            (long long)v->lost_at, losses);
+            return s;
+        }
+        s = go_on_anew(v, err);
+        if (s == PT_OK) s = poll_to_the_end(v, err);
+    }
     return s;
 }
 
@@ -408,8 +448,8 @@ static void say_done(const train_verb *v)
 static void say_how_to_go_on(const train_verb *v, pt_status s)
 {
     pt_strbuf command = {0};
-    bool can = s == PT_IO || s == PT_NO_MEMORY || (s == PT_DIVERGED && v->spike_stopped) ||
-               (s && s == interruption());
+    bool can = s == PT_IO || s == PT_NO_MEMORY || s == PT_LOST ||
+               (s == PT_DIVERGED && v->spike_stopped) || (s && s == pt_stopping());
     if (!can || v->args.quiet) return;
     pt_strbuf_puts(&command, "go on with: posttrain train --resume");
     put_word(&command, v->args.out);
@@ -422,14 +462,7 @@ static void say_how_to_go_on(const train_verb *v, pt_status s)
 /* Whether the run can be had. A dry run is over with that. */
 static pt_status check_plan(const train_verb *v, pt_error *err)
 {
-    pt_dry_run plan = {v->device,
-                       &v->desc,
-                       v->trainer,
-                       .begun = v->args.previous != NULL,
-                       .keep = v->args.keep,
-                       .save_minutes = v->args.save_minutes,
-                       .json = v->args.json,
-                       .force_memory = v->args.force_memory};
+    pt_dry_run plan = dry_run_of(v);
     pt_status s = PT_OK;
     if (v->args.previous) s = pt_run_folder_newest(v->args.out, &plan.done, err);
     if (s == PT_OK && v->args.previous) s = pt_resume_check_steps(&v->args, plan.done, err);
@@ -458,10 +491,10 @@ static pt_status ready(const train_verb *v, pt_error *err)
 /* The loop ended with s: the end is recorded, the report written. The status of all that. */
 static pt_status end_run(train_verb *v, pt_status s, pt_error *err)
 {
-    pt_status stopped = interruption();
+    pt_status stopped = pt_stopping();
     const char *how = s ? (err ? err->message : "failed") : stopped ? "stopped" : "finished";
-    pt_status end = pt_run_folder_end(v->run, pt_trainer_step(v->trainer), s ? s : stopped, how,
-                                      s ? NULL : err);
+    int64_t step = v->trainer ? pt_trainer_step(v->trainer) : v->lost_at;
+    pt_status end = pt_run_folder_end(v->run, step, s ? s : stopped, how, s ? NULL : err);
     pt_error no_report = {0};
     if (end == PT_OK && pt_report_put(v->args.out, NULL, &no_report))
         pt_say("no report: %s\n", no_report.message);
@@ -479,7 +512,7 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     if (!v->args.quiet && pt_trainer_step(v->trainer) < v->args.train.steps) greet(v);
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
     s = end_run(v, loop(v, err), err);
-    pt_status stopped = interruption();
+    pt_status stopped = pt_stopping();
     if (s == PT_OK && v->args.json) s = print_result(v, err);
     say_how_to_go_on(v, s ? s : stopped);
     if (s == PT_OK && stopped)
@@ -501,7 +534,7 @@ static void release(train_verb *v)
 
 static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
 {
-    train_verb v = {0};
+    train_verb v = {.lost_at = -1};
     pt_train_arguments_init(&v.args);
     bool done = false;
     pt_status s = pt_verb_parse(verb, &v.args.line, argc, argv, &done, err);
@@ -549,6 +582,10 @@ const pt_verb pt_verb_train = {
         "--save-every says so, and at the end: a kill costs what came after the newest. No "
         "number depends on when. The best is the best of what was saved: for every evaluation to "
         "count, save as often as you evaluate.\n\n"
+        "A GPU that is lost (--device webgpu) is opened anew, and the run goes on from its newest "
+        "checkpoint, to the bits that it would have had; when it is lost 3 times without getting "
+        "beyond the step where it was lost before, the run ends with exit status 11. A run that "
+        "the GPU has no memory for is refused, naming what would fit.\n\n"
         "--resume DIR goes on with the run's own settings, which need not be repeated. With it "
         "may be given: --steps, where the rate of no step that is done would have been another; "
         "--eval-every, --sample-every, --sample-tokens, --prompt, --save-every, --save-minutes, "

@@ -28,9 +28,10 @@ void pt_buffer_free(pt_buffer *buffer)
     pt_free(buffer);
 }
 
-static pt_status refuse_beyond_machine(const pt_plan *plan, pt_error *err)
+static pt_status refuse_beyond_machine(const pt_device *device, const pt_plan *plan, pt_error *err)
 {
     int64_t have = pt_platform_memory_bytes(), need = pt_plan_total_bytes(plan);
+    if (device->own_memory) need = plan->arena_bytes[PT_ARENA_HOST];
     if (!have || need <= have) return PT_OK;
     return pt_fail(
         err, PT_NO_MEMORY,
@@ -42,7 +43,7 @@ static pt_status refuse_beyond_machine(const pt_plan *plan, pt_error *err)
 pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err)
 {
     pt_status s = pt_plan_check(plan, err);
-    if (s == PT_OK) s = refuse_beyond_machine(plan, err);
+    if (s == PT_OK) s = refuse_beyond_machine(device, plan, err);
     if (s) return s;
     for (int arena = 0; arena < PT_ARENA_HOST; arena++) {
         if (!plan->arena_bytes[arena]) continue;
@@ -64,6 +65,20 @@ void pt_device_release_plan(pt_plan *plan)
         plan->buffer[arena] = NULL;
     }
     for (int64_t i = 0; i < plan->n_entries; i++) plan->entries[i].tensor.buffer = NULL;
+}
+
+#define ROOM_PIECES 32
+
+int64_t pt_device_room(pt_device *device, int64_t most)
+{
+    pt_buffer *piece[4 * ROOM_PIECES];
+    int64_t bytes = pt_div_up(most, ROOM_PIECES), n = 0;
+    if (device->largest_buffer) bytes = pt_min_i64(bytes, device->largest_buffer);
+    while (n < 4 * ROOM_PIECES && n * bytes < most &&
+           !pt_buffer_new(device, bytes, &piece[n], NULL))
+        n++;
+    for (int64_t i = 0; i < n; i++) pt_buffer_free(piece[i]);
+    return pt_min_i64(n * bytes, most);
 }
 
 pt_status pt_upload(pt_device *device, const pt_tensor *dst, const void *src, int64_t bytes,

@@ -65,8 +65,12 @@ struct pt_device {
     bool packed; /* matrix weights may also be packed (tensor/packed.h), where nothing is trained */
     int read_every; /* training steps between two reads of their losses, where waiting is dear; 0 = 1 */
     bool waits;     /* the last poll found its work under way: another at once finds the same */
-    int readied, to_ready; /* pt_device_ready: how far it is */
-    const char *remark;    /* for people: what it found to be wrong; NULL: nothing */
+    int readied, to_ready;  /* pt_device_ready: how far it is */
+    const char *remark;     /* for people: what it found to be wrong; NULL: nothing */
+    bool own_memory;        /* its buffers lie in memory of its own, not in the machine's */
+    int64_t largest_buffer; /* bytes; 0 = as large as memory is */
+    int64_t
+        largest_tensor; /* bytes of an activation that its ops can take; 0 = any. Weights may be larger */
     int64_t allocated_bytes;
     int64_t overhead_bytes; /* host memory the device itself takes: thread scratch */
     pt_launch_hook hook;
@@ -81,6 +85,10 @@ void pt_buffer_free(pt_buffer *buffer); /* NULL is fine */
  * stays allocated. Refuses a plan that recorded a failure. */
 pt_status pt_device_allocate_plan(pt_device *device, pt_plan *plan, pt_error *err);
 void pt_device_release_plan(pt_plan *plan);
+
+/* How many of `most` bytes the device gives now, in a 32nd of them: found by taking and letting go. One that was short of memory
+ * may have failed with it: ask a fresh one, and let it go. */
+int64_t pt_device_room(pt_device *device, int64_t most);
 
 /* Copies `bytes` (whole tensor or a prefix) from src, which may be reused at once. */
 pt_status pt_upload(pt_device *device, const pt_tensor *dst, const void *src, int64_t bytes,
@@ -141,7 +149,11 @@ typedef struct pt_webgpu_options {
     bool software; /* an emulated GPU will do */
     /* For tests: a real GPU's kernels on an emulated one as well. pt_device_ready tries them, and times none. */
     bool tuned;
-    int64_t binding_bytes; /* as if no more could be bound at once; 0 = what the GPU allows */
+    /* As if the GPU allowed no more; 0 = what it allows. */
+    int64_t binding_bytes; /* bound at once */
+    int64_t buffer_bytes;  /* of one buffer */
+    int64_t memory_bytes;  /* of all buffers together */
+    int64_t groups;        /* workgroups along one dimension */
     /* Beside the simplest kernel, only these are tried, "64x64 4x4,64x64 8x4"; a literal; NULL = all. */
     const char *kernels;
     unsigned trials;    /* and only with these of their products, by bit; 0 = all */

@@ -199,8 +199,10 @@ static inline void op_devices_add_cpu(const char *isa, int family)
 }
 
 /* A GPU, also an emulated one, where POSTTRAIN_TEST_GPU asks for it: "all" runs each case with the simple and the tuned
- * kernels, twice and skewed; "quick" small cases once, as the device chooses its kernels. */
+ * kernels, twice and skewed, and once with so few workgroups along a dimension that they are folded into two; "quick" small
+ * cases once, folded, as the device chooses its kernels. */
 #define OP_QUICK_ELEMENTS 3000
+#define OP_FEW_GROUPS 3
 
 static inline void op_devices_add_gpu(void)
 {
@@ -209,12 +211,17 @@ static inline void op_devices_add_gpu(void)
     const char *wanted = getenv("POSTTRAIN_TEST_GPU");
     if (!wanted || !*wanted) return;
     bool quick = strcmp(wanted, "all") != 0;
-    for (int tuned = 0; tuned < (quick ? 1 : 2); tuned++) {
-        pt_webgpu_options options = {.software = true, .tuned = tuned};
+    for (int kind = 0; kind < (quick ? 1 : 4); kind++) {
+        bool tuned = kind / 2, folded = quick || kind % 2;
+        pt_webgpu_options options = {
+            .software = true, .tuned = tuned, .groups = folded ? OP_FEW_GROUPS : 0};
         CHECK_OK(pt_device_webgpu_new(&device, &options, &err), err);
-        for (int i = 0; i < (quick ? 1 : 3) && device; i++)
-            op_devices_add(device, tuned ? "tuned" : "simple", 1,
-                           i < 2 ? OP_MAX_DEVICES + tuned : -1, i == 2);
+        for (int i = 0; i < (folded ? 1 : 3) && device; i++)
+            op_devices_add(device,
+                           folded  ? "folded"
+                           : tuned ? "tuned"
+                                   : "simple",
+                           1, i < 2 ? OP_MAX_DEVICES + tuned : -1, i == 2);
         if (quick) op_device_list[op_n_devices - 1].most_elements = OP_QUICK_ELEMENTS;
     }
 }

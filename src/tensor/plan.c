@@ -91,6 +91,13 @@ pt_tensor pt_plan_tensor(const pt_plan *plan, int64_t id)
     return plan->entries[id].tensor;
 }
 
+bool pt_plan_is_allocated(const pt_plan *plan)
+{
+    for (int i = 0; i < PT_ARENA_COUNT; i++)
+        if (plan->buffer[i]) return true;
+    return false;
+}
+
 int64_t pt_plan_total_bytes(const pt_plan *plan)
 {
     int64_t total = 0;

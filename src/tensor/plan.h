@@ -54,6 +54,7 @@ pt_status pt_plan_check(const pt_plan *plan, pt_error *err);
 /* The tensor of an entry; id PT_PLAN_NONE gives an absent tensor. */
 pt_tensor pt_plan_tensor(const pt_plan *plan, int64_t id);
 int64_t pt_plan_total_bytes(const pt_plan *plan);
+bool pt_plan_is_allocated(const pt_plan *plan);
 /* The name of the entry that holds this tensor's first byte; "?" when none does. */
 const char *pt_plan_name_of(const pt_plan *plan, const pt_tensor *t);
 /* A table for people: bytes per arena and the largest entries. */

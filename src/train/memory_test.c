@@ -111,6 +111,14 @@ TEST(the_largest_come_first)
     pt_plan_deinit(&plan);
 }
 
+static void find_ways(pt_device *device, const pt_trainer_desc *desc, int64_t available,
+                      pt_memory_may may, pt_memory_way way[PT_MEMORY_WAYS], int *n)
+{
+    pt_memory_question q = {
+        .device = device, .desc = desc, .room = {.machine = available}, .may = may};
+    pt_memory_ways(&q, way, n);
+}
+
 /* Every way is what a trainer of that shape really plans, fits, and has the run's tokens a step. */
 static void check_ways(pt_device *device, const pt_trainer_desc *desc, const pt_memory_way *way,
                        int n, int64_t available)
@@ -135,7 +143,7 @@ TEST(what_fits_is_planned_not_guessed)
     pt_memory_way way[PT_MEMORY_WAYS];
     int n = 0, found = 0;
     for (int64_t available = bytes - 1; available > 0; available -= bytes / 23) {
-        pt_memory_ways(device, &desc, available, false, way, &n);
+        find_ways(device, &desc, available, PT_MEMORY_MAY_ALL, way, &n);
         check_ways(device, &desc, way, n, available);
         if (!n || !way[0].fits) continue;
         found++;
@@ -157,17 +165,17 @@ TEST(when_nothing_fits_the_smallest_is_named)
     pt_trainer_desc desc = desc_of(1, 1); /* no smaller batch */
     pt_memory_way way[PT_MEMORY_WAYS];
     int n = 0;
-    pt_memory_ways(device, &desc, 1000, false, way, &n);
+    find_ways(device, &desc, 1000, PT_MEMORY_MAY_ALL, way, &n);
     CHECK_INT(n, 1);
     CHECK(!way[0].fits && way[0].bytes < planned(device, &desc));
     check_ways(device, &desc, way, n, 1000);
     desc.options.recompute = PT_RECOMPUTE_BLOCK;
     desc.options.bf16 = true;
-    pt_memory_ways(device, &desc, 1000, false, way,
-                   &n); /* all is done already: the run itself is no way */
+    find_ways(device, &desc, 1000, PT_MEMORY_MAY_ALL, way,
+              &n); /* all is done already: the run itself is no way */
     CHECK_INT(n, 0);
     desc.options.accum = 6;
-    pt_memory_ways(device, &desc, 1000, false, way, &n);
+    find_ways(device, &desc, 1000, PT_MEMORY_MAY_ALL, way, &n);
     CHECK_INT(n, 0);
     pt_device_free(device);
 }
@@ -180,14 +188,14 @@ TEST(a_run_that_has_begun_can_only_compute_more)
     pt_memory_way way[PT_MEMORY_WAYS];
     int n = 0;
     for (int64_t available = planned(device, &desc) - 1; available > 0; available /= 4) {
-        pt_memory_ways(device, &desc, available, true, way, &n);
+        find_ways(device, &desc, available, PT_MEMORY_MAY_RECOMPUTE, way, &n);
         CHECK_INT(n, 1);
         CHECK(way[0].batch == 96 && way[0].accum == 3 && !way[0].bf16);
         CHECK_INT(way[0].recompute, PT_RECOMPUTE_BLOCK);
         check_ways(device, &desc, way, n, available);
     }
     desc.options.recompute = PT_RECOMPUTE_BLOCK;
-    pt_memory_ways(device, &desc, 1000, true, way, &n);
+    find_ways(device, &desc, 1000, PT_MEMORY_MAY_RECOMPUTE, way, &n);
     CHECK_INT(n, 0);
     pt_device_free(device);
 }
@@ -200,11 +208,115 @@ TEST(a_way_that_the_device_lacks_is_left_out)
     pt_memory_way way[PT_MEMORY_WAYS];
     int n = 0;
     CHECK_OK(pt_device_ref_new(&device, PT_F32, &err), err);
-    pt_memory_ways(device, &desc, planned(device, &desc) - 1, false, way, &n);
+    find_ways(device, &desc, planned(device, &desc) - 1, PT_MEMORY_MAY_ALL, way, &n);
     CHECK_INT(n, 2);
     for (int i = 0; i < n; i++) CHECK(!way[i].bf16);
     CHECK_INT(way[0].batch, 32);
     CHECK_INT(way[1].recompute, PT_RECOMPUTE_BLOCK);
+    pt_device_free(device);
+}
+
+/* A page offers the batch alone: its tokens a step go with it. */
+TEST(the_batch_alone_may_be_smaller)
+{
+    pt_device *device = cpu();
+    pt_trainer_desc desc = desc_of(37, 3);
+    pt_memory_way way[PT_MEMORY_WAYS];
+    int n = 0;
+    int64_t available = planned(device, &desc) - 1;
+    find_ways(device, &desc, available, PT_MEMORY_MAY_BATCH, way, &n);
+    CHECK_INT(n, 1);
+    CHECK(way[0].fits && way[0].batch == 36 && way[0].accum == 3 && !way[0].recompute);
+    find_ways(device, &desc, 1000, PT_MEMORY_MAY_BATCH, way, &n);
+    CHECK(n == 1 && !way[0].fits && way[0].batch == 1);
+    pt_device_free(device);
+}
+
+/* Of a device with memory of its own, the machine holds what is the host's alone. */
+TEST(a_device_of_its_own_memory_is_short_by_its_own_measure)
+{
+    pt_device *device = cpu();
+    pt_trainer_desc desc = desc_of(96, 1);
+    pt_trainer *t = NULL;
+    pt_memory_question q = {.device = device, .desc = &desc};
+    pt_memory_way way[PT_MEMORY_WAYS];
+    int n = 0;
+    CHECK_OK(pt_trainer_new(&t, device, &desc, &err), err);
+    const pt_plan *plan = pt_trainer_plan(t);
+    int64_t host = plan->arena_bytes[PT_ARENA_HOST], own = pt_plan_total_bytes(plan) - host;
+    CHECK(pt_memory_fits(&q, plan));
+    q.room.machine = host;
+    CHECK(!pt_memory_fits(&q, plan));
+    device->own_memory = true;
+    CHECK(pt_memory_fits(&q, plan));
+    q.room.device = own;
+    q.room.buffer = plan->arena_bytes[PT_ARENA_STEP];
+    CHECK(pt_memory_fits(&q, plan));
+    q.room.device = own - 1;
+    CHECK(!pt_memory_fits(&q, plan));
+    q.room = (pt_memory_room){.buffer = plan->arena_bytes[PT_ARENA_STEP] - 1};
+    CHECK(!pt_memory_fits(&q, plan));
+    pt_memory_ways(&q, way, &n);
+    CHECK(n >= 2 && way[0].fits && way[0].batch == 48 && way[0].accum == 2);
+    CHECK_INT(pt_memory_refuse(&q, plan, way, n, &err), PT_NO_MEMORY);
+    CHECK(strstr(err.message, "needs a buffer of ") && strstr(err.message, " on device cpu"));
+    CHECK(strstr(err.message, ": --batch 48 --accum 2 would fit ("));
+    pt_trainer_free(t);
+    pt_device_free(device);
+}
+
+static pt_device *gpu(const pt_webgpu_options *options)
+{
+    pt_device *device = NULL;
+    memset(&err, 0, sizeof err);
+    CHECK_OK(pt_device_webgpu_new(&device, options, &err), err);
+    return device;
+}
+
+static pt_status begins(pt_device *device, const pt_trainer_desc *desc)
+{
+    pt_trainer *t = NULL;
+    memset(&err, 0, sizeof err);
+    CHECK_OK(pt_trainer_new(&t, device, desc, &err), err);
+    pt_status s = pt_trainer_begin(t, NULL, &err);
+    pt_trainer_free(t);
+    return s;
+}
+
+/* The first of the ways begins where the run itself does not. */
+static void check_advice(pt_device *device, const pt_memory_question *q)
+{
+    pt_memory_way way[PT_MEMORY_WAYS];
+    int n = 0;
+    pt_trainer_desc other = *q->desc;
+    pt_memory_ways(q, way, &n);
+    CHECK(n > 0 && way[0].fits && way[0].batch < q->desc->options.batch);
+    other.options.batch = way[0].batch;
+    other.options.accum = way[0].accum;
+    CHECK_OK(begins(device, &other), err);
+}
+
+TEST(a_gpu_that_gives_too_little_gives_what_is_advised)
+{
+    const char *library = getenv("POSTTRAIN_WEBGPU");
+    if (!library || !*library) SKIP("no library that offers webgpu.h: make webgpu");
+    pt_trainer_desc desc = desc_of(96, 1);
+    pt_device *device = gpu(&(pt_webgpu_options){.software = true, .buffer_bytes = 8 << 20});
+    pt_memory_question q = {.device = device, .desc = &desc, .room = pt_memory_room_of(device, 0)};
+    CHECK_INT(q.room.buffer, 8 << 20);
+    CHECK_INT(begins(device, &desc), PT_NO_MEMORY);
+    CHECK(strstr(err.message, "needs a buffer of "));
+    check_advice(device, &q);
+    pt_device_free(device);
+
+    device = gpu(&(pt_webgpu_options){.software = true, .memory_bytes = 24 << 20});
+    CHECK_INT(begins(device, &desc), PT_NO_MEMORY);
+    int64_t room = pt_device_room(device, 100 << 20);
+    CHECK(room > 20 << 20 && room <= 24 << 20);
+    CHECK_INT(pt_device_room(device, 10 << 20), 10 << 20);
+    q = (pt_memory_question){
+        .device = device, .desc = &desc, .room = pt_memory_room_of(device, room)};
+    check_advice(device, &q);
     pt_device_free(device);
 }
 

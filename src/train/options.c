@@ -24,7 +24,6 @@ pt_train_options pt_train_defaults(void)
         .sample_tokens = 200,
         .sample_prompt = "\n",
         .sampler = {.temperature = 0.8, .top_k = 40, .n_ids = PT_BYTES_VOCAB},
-        .read_every = 1,
     };
 }
 

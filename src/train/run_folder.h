@@ -75,6 +75,9 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
 /* The log's line on it, after pt_run_folder_begin; then only as many checkpoints are kept as are wanted now. */
 pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *restored,
                                 const pt_run_found *found, const char *command, pt_error *err);
+/* The same where the run goes on in the same sitting, on a device opened anew: the old one was lost at step `lost_at`, and why. */
+pt_status pt_run_folder_regained(pt_run_folder *run, const pt_run_restored *restored,
+                                 int64_t lost_at, const char *why, pt_error *err);
 /* For the trainer's event roll_back. Back to the newest whole checkpoint before `from` that was due by steps: the start,
  * or a multiple of save_every; never one that a stop or the clock asked for, so that neither changes the result. When
  * `from` is the first step after it, to the one before, if there is one. Newer ones are set aside, the log gets a

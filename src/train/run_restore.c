@@ -154,7 +154,7 @@ static pt_status pass_over(pt_run_folder *run, int64_t step, const pt_error *why
                        "the checkpoint of step %lld cannot be read (%s): mend that, or move "
                        "it away to go on from the one before",
                        (long long)step, why->message);
-    if (why->status == PT_NO_MEMORY || why->status == PT_INTERNAL) {
+    if (why->status == PT_NO_MEMORY || why->status == PT_INTERNAL || why->status == PT_LOST) {
         if (err) *err = *why;
         return why->status;
     }
@@ -196,18 +196,33 @@ pt_status pt_run_folder_restore(pt_run_folder *run, pt_trainer *trainer, pt_run_
     return restore_before(run, trainer, INT64_MAX, 1, r, err);
 }
 
+static pt_json_writer begin_resumed(pt_run_folder *run, const pt_run_restored *r)
+{
+    pt_json_writer w = pt_run_begin_line(run, "resumed");
+    pt_json_i64(&w, "step", pt_max_i64(0, r->step));
+    pt_json_bool(&w, "checkpoint", r->step >= 0);
+    return w;
+}
+
 pt_status pt_run_folder_resumed(pt_run_folder *run, const pt_run_restored *r,
                                 const pt_run_found *found, const char *command, pt_error *err)
 {
-    pt_json_writer w = pt_run_begin_line(run, "resumed");
-    pt_json_i64(&w, "step", r->step < 0 ? 0 : r->step);
-    pt_json_bool(&w, "checkpoint", r->step >= 0);
+    pt_json_writer w = begin_resumed(run, r);
     pt_json_i64(&w, "torn_bytes", found->torn_bytes);
     pt_json_i64(&w, "swept", found->swept);
     pt_json_string(&w, "command", command);
     pt_status s = pt_run_end_line(run, &w, err);
     /* to what is kept now */
     return s ? s : pt_checkpoint_prune(run->path, run->keep, run->back_every, err);
+}
+
+pt_status pt_run_folder_regained(pt_run_folder *run, const pt_run_restored *r, int64_t lost_at,
+                                 const char *why, pt_error *err)
+{
+    pt_json_writer w = begin_resumed(run, r);
+    pt_json_i64(&w, "lost_at", lost_at);
+    pt_json_string(&w, "why", why);
+    return pt_run_end_line(run, &w, err);
 }
 
 pt_status pt_run_folder_roll_back(pt_run_folder *run, pt_trainer *trainer, int64_t from,

@@ -34,12 +34,15 @@ static inline pt_status test_run_save_end(void *ctx, int64_t step, bool failed, 
     return PT_OK;
 }
 
-/* kind: "ref", "cpu", "fake" (over ref). The caller has zeroed r. The status is that of beginning. */
+/* kind: "ref", "cpu", "fake" (over ref), "webgpu" (an emulated one will do). The caller has zeroed r. The status is that of beginning. */
 static inline pt_status test_run_open(test_run *r, const char *kind, const pt_cpu_options *cpu,
                                       const pt_trainer_desc *desc, pt_error *err)
 {
     memset(err, 0, sizeof *err);
+    pt_webgpu_options gpu = {.software = true};
     if (strcmp(kind, "cpu") == 0) CHECK_OK(pt_device_cpu_new(&r->device, cpu, err), *err);
+    else if (strcmp(kind, "webgpu") == 0)
+        CHECK_OK(pt_device_webgpu_new(&r->device, &gpu, err), *err);
     else CHECK_OK(pt_device_ref_new(&r->device, PT_F32, err), *err);
     if (strcmp(kind, "fake") == 0)
         CHECK_OK(pt_device_fake_new(&r->device, r->device, 3, err), *err);

@@ -419,4 +419,128 @@ TEST(a_resumed_run_skips_the_same_step)
     }
 }
 
+/* ---- a GPU, whose losses are read eight steps at a time: what the processor says, it says ---- */
+
+#define LATE 8
+
+static bool no_gpu(void)
+{
+    const char *library = getenv("POSTTRAIN_WEBGPU");
+    return !library || !*library;
+}
+
+/* From step 96 on the same run on both: an emulated GPU is slow. */
+static void run_twice(outcome both[2], const pt_train_options *options, pt_status ends)
+{
+    outcome first;
+    CHECK_OK(start_run(&first, "cpu", options), err);
+    while (first.told < SPIKE - 4) CHECK_INT(pt_trainer_poll(first.run.trainer, &err), PT_PENDING);
+    pt_trainer_stop(first.run.trainer);
+    CHECK_OK(finish(&first), err);
+    for (int i = 0; i < 2; i++) {
+        pt_train_options o = *options;
+        if (i) o.read_every = 0; /* the GPU's own */
+        CHECK_OK(start_run(&both[i], i ? "webgpu" : "cpu", &o), err);
+        pt_strbuf_append(&both[i].run.file, first.run.file.data, first.run.file.len);
+        CHECK_OK(restore(&both[i], &first.run.file, &err), err);
+        CHECK_INT(finish(&both[i]), ends);
+    }
+    CHECK_INT(both[1].run.trainer->options.read_every, LATE);
+    CHECK_INT(both[1].steps, both[0].steps);
+    CHECK_INT(both[1].told, both[0].told);
+    CHECK_INT(both[1].n_spikes, both[0].n_spikes);
+    CHECK_INT(both[1].spike.step, both[0].spike.step);
+    CHECK_INT(both[1].spike.did, both[0].spike.did);
+    CHECK_INT(both[1].rollbacks, both[0].rollbacks);
+    CHECK_INT(pt_trainer_step(both[1].run.trainer), pt_trainer_step(both[0].run.trainer));
+    for (int64_t i = SPIKE - 3; i <= both[0].steps; i++)
+        CHECK_CLOSE(both[1].loss[i], both[0].loss[i], 1e-4 * both[0].loss[i]);
+    test_run_close(&first.run);
+}
+
+static void close_both(outcome both[2])
+{
+    test_run_close(&both[0].run);
+    test_run_close(&both[1].run);
+}
+
+TEST(a_gpu_leaves_out_a_spike_that_is_read_late)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    outcome both[2];
+    pt_train_options options = options_of(PT_SPIKE_SKIP, STEPS, LATE);
+    run_twice(both, &options, PT_OK);
+    CHECK_INT(both[1].n_spikes, 1);
+    CHECK_INT(both[1].spike.step, SPIKE);
+    CHECK_INT(both[1].spike.did, PT_SPIKE_SKIP);
+    CHECK_CLOSE(both[1].spike.limit, both[0].spike.limit, 1e-3 * both[0].spike.limit);
+    CHECK(both[1].loss[SPIKE + 1] < both[1].spike.limit); /* the odd bytes did no harm */
+    close_both(both);
+}
+
+TEST(a_gpu_stops_at_a_spike_that_is_read_late)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    outcome both[2];
+    pt_train_options options = options_of(PT_SPIKE_STOP, STEPS, LATE);
+    run_twice(both, &options, PT_DIVERGED);
+    CHECK(strstr(err.message, "step 100: a loss of ") && strstr(err.message, "saved as those"));
+    CHECK_INT(both[1].run.saved_step, SPIKE - 1);
+    close_both(both);
+}
+
+TEST(a_gpu_rolls_back_from_a_spike_that_is_read_late)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    outcome both[2];
+    pt_train_options options = options_of(PT_SPIKE_ROLLBACK, STEPS, LATE);
+    run_twice(both, &options, PT_OK);
+    CHECK_INT(both[1].rollbacks, 1);
+    CHECK_INT(both[1].from, SPIKE);
+    CHECK_INT(both[1].told, STEPS - (SPIKE - 4) + 4); /* again from step 97 */
+    CHECK_CLOSE(both[1].lr[SPIKE - 3], 2.5e-3, 1e-9);
+    close_both(both);
+}
+
+/* The bad step, its first bad tensor and the op that made it are named as the processor names them. */
+TEST(a_gpu_names_what_is_not_finite)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    static const float harms[] = {(float)PT_NAN, 3e38f};
+    for (int i = 0; i < 2; i++) {
+        char said[2][sizeof err.message];
+        for (int k = 0; k < 2; k++) {
+            outcome o;
+            pt_train_options options = options_of(PT_SPIKE_WARN, 40, LATE);
+            CHECK_OK(start_run(&o, k ? "webgpu" : "cpu", &options), err);
+            o.harm_after = 2 * LATE;
+            o.harm = harms[i];
+            CHECK_INT(finish(&o), PT_DIVERGED);
+            CHECK_INT(o.steps, 2 * LATE); /* of the six behind it, none counts */
+            CHECK_INT(o.run.saved_step, 2 * LATE);
+            snprintf(said[k], sizeof said[k], "%s", err.message);
+            test_run_close(&o.run);
+        }
+        CHECK(strstr(said[0], "step 17 went to infinity or NaN; first bad tensor: "));
+        CHECK_STR(said[1], said[0]);
+    }
+}
+
+TEST(a_gpu_that_explodes_ends_where_the_processor_does)
+{
+    if (no_gpu()) SKIP("no library that offers webgpu.h: make webgpu");
+    outcome both[2];
+    pt_train_options options = options_of(PT_SPIKE_WARN, 40, LATE);
+    options.lr = options.weight_decay = 900;
+    options.clip = 0;
+    char said[2][sizeof err.message];
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(run(&both[i], i ? "webgpu" : "cpu", &options), PT_DIVERGED);
+        snprintf(said[i], sizeof said[i], "%s", err.message);
+    }
+    CHECK(both[0].steps >= 1 && both[0].steps < 40);
+    CHECK_STR(said[1], said[0]);
+    close_both(both);
+}
+
 PT_TEST_MAIN

@@ -7,6 +7,7 @@
 #include "model/load_tinygpt.h"
 #include "model/tinygpt_export.h"
 #include "model/tinygpt_shape.h"
+#include "train/memory.h"
 
 #define OTHER_BYTES (32ll << 20) /* stack, code's data, JSON, the threads' stacks */
 
@@ -56,6 +57,8 @@ pt_status pt_engine_use_gpu(pt_engine *e, pt_engine_gpu gpu, pt_error *err)
     pt_device *device = e->cpu;
     pt_status s = gpu ? pt_device_webgpu_new(&device, &options, err) : PT_OK;
     if (s == PT_OK) e->device = device;
+    e->device->own_memory =
+        gpu && s == PT_OK; /* none of it lies in the module's, emulated or not */
     return s;
 }
 
@@ -251,26 +254,58 @@ static int64_t own_bytes(const pt_engine *e)
 
 static bool fits(const pt_engine *e) { return own_bytes(e) + OTHER_BYTES <= addressable_bytes(); }
 
+/* For a loaded model; of a run more can be said. */
 static pt_status check_room(const pt_engine *e, pt_error *err)
 {
     if (fits(e)) return PT_OK;
     return pt_fail(
         err, PT_NO_MEMORY, "this needs %.1f GB of memory, and a %d-bit module reaches %.1f GB: %s",
         (double)own_bytes(e) / 1e9, address_bits(), (double)addressable_bytes() / 1e9,
-        address_bits() == 32 ? "use the 64-bit module, a smaller model or a smaller batch"
-                             : "use a smaller model or a smaller batch");
+        address_bits() == 32 ? "use the 64-bit module or a smaller model" : "use a smaller model");
+}
+
+static pt_trainer_desc desc_of(pt_engine *e, const pt_run_settings *o, const uint8_t *corpus)
+{
+    return (pt_trainer_desc){.config = o->model,
+                             .options = o->train,
+                             .corpus = corpus,
+                             .corpus_bytes = o->corpus_bytes,
+                             .corpus_memory = o->corpus_bytes,
+                             .events = pt_engine_events(e)};
+}
+
+/* What the planned run needs and cannot have, and the batch that could, as the command line says it; OK where there is room. */
+static pt_status refuse_run(pt_engine *e, const pt_run_settings *o, const uint8_t *corpus,
+                            pt_error *err)
+{
+    const pt_trainer_desc desc = desc_of(e, o, corpus);
+    const pt_plan *plan = pt_trainer_plan(e->trainer), *lab = &e->lab_plan;
+    int64_t reach = (o->memory_bytes ? o->memory_bytes : addressable_bytes()) - OTHER_BYTES;
+    int64_t lab_host = lab->arena_bytes[PT_ARENA_HOST], all = pt_plan_total_bytes(lab);
+    bool own = e->device->own_memory;
+    pt_memory_room room = pt_memory_room_of(e->device, o->gpu_bytes);
+    room.machine = own ? reach - lab_host : reach;
+    if (o->gpu_buffer_bytes) room.buffer = o->gpu_buffer_bytes;
+    if (o->gpu_binding_bytes) room.tensor = o->gpu_binding_bytes;
+    pt_memory_question q = {.device = e->device,
+                            .desc = &desc,
+                            .room = room,
+                            .may = o->resume ? PT_MEMORY_MAY_RECOMPUTE : PT_MEMORY_MAY_BATCH,
+                            .besides = own ? all - lab_host : all};
+    if (reach == addressable_bytes() - OTHER_BYTES && address_bits() == 32)
+        q.hint = "; a 32-bit module reaches no more, a 64-bit module does";
+    pt_memory_way ways[PT_MEMORY_WAYS];
+    int n = 0;
+    if (pt_memory_fits(&q, plan)) return PT_OK;
+    pt_memory_ways(&q, ways, &n);
+    return pt_memory_refuse(&q, plan, ways, n, err);
 }
 
 /* Sizes of a run, or of a loaded model (trainer NULL): the lab's and the trainer's plans. */
 static pt_status plan_run(pt_engine *e, const pt_run_settings *o, const uint8_t *corpus,
                           pt_error *err)
 {
-    pt_trainer_desc desc = {.config = o->model,
-                            .options = o->train,
-                            .corpus = corpus,
-                            .corpus_bytes = o->corpus_bytes,
-                            .corpus_memory = o->corpus_bytes,
-                            .events = pt_engine_events(e)};
+    pt_trainer_desc desc = desc_of(e, o, corpus);
     if (o->weights != PT_F32)
         return pt_fail(err, PT_BAD_INPUT, "weights are f32 while they are trained: leave them out");
     pt_status s = pt_trainer_new(&e->trainer, e->device, &desc, err);
@@ -283,7 +318,8 @@ static pt_status plan_run(pt_engine *e, const pt_run_settings *o, const uint8_t 
     return pt_plan_check(&e->lab_plan, err);
 }
 
-static void put_plan(pt_engine *e, int64_t n_params)
+/* refusal: why a run cannot be had, or NULL. */
+static void put_plan(pt_engine *e, int64_t n_params, const char *refusal)
 {
     pt_json_writer w = pt_json_writer_begin(&e->out, 0);
     pt_json_begin_object(&w, NULL);
@@ -298,6 +334,7 @@ static void put_plan(pt_engine *e, int64_t n_params)
     pt_json_end_object(&w);
     pt_json_i64(&w, "addressableBytes", addressable_bytes());
     pt_json_bool(&w, "fits", fits(e));
+    if (refusal) pt_json_string(&w, "refusal", refusal);
     pt_json_i64(&w, "cacheBytes", pt_session_cache_bytes(e->lab->session));
     pt_json_end_object(&w);
 }
@@ -312,7 +349,11 @@ pt_status pt_engine_plan(pt_engine *e, const pt_json *settings, pt_error *err)
     /* Only the corpus's length counts; its bytes are not read before the first step. */
     static const uint8_t none[1];
     if (s == PT_OK) s = plan_run(e, &o, none, err);
-    if (s == PT_OK) put_plan(e, pt_trainer_n_params(e->trainer));
+    if (s == PT_OK) {
+        pt_error why = {0};
+        bool refused = refuse_run(e, &o, none, &why) != PT_OK;
+        put_plan(e, pt_trainer_n_params(e->trainer), refused ? why.message : NULL);
+    }
     pt_engine_unload(e);
     return s;
 }
@@ -328,7 +369,7 @@ static pt_status allocate_lab(pt_engine *e, pt_error *err)
 static pt_status begin_run(pt_engine *e, const pt_run_settings *o, pt_error *err)
 {
     pt_status s = plan_run(e, o, e->corpus, err);
-    if (s == PT_OK) s = check_room(e, err);
+    if (s == PT_OK) s = refuse_run(e, o, e->corpus, err);
     if (s == PT_OK) s = pt_trainer_begin(e->trainer, pt_device_cpu_pool(e->cpu), err);
     if (s == PT_OK) s = allocate_lab(e, err);
     if (s == PT_OK && o->resume) s = pt_trainer_restore(e->trainer, e->file, err);
@@ -356,7 +397,7 @@ pt_status pt_engine_train(pt_engine *e, const pt_json *settings, pt_error *err)
         pt_engine_unload(e);
         return s;
     }
-    put_plan(e, pt_trainer_n_params(e->trainer));
+    put_plan(e, pt_trainer_n_params(e->trainer), NULL);
     return PT_OK;
 }
 
@@ -379,6 +420,6 @@ pt_status pt_engine_load(pt_engine *e, const pt_json *settings, pt_error *err)
     if (s == PT_OK) s = allocate_lab(e, err);
     if (s == PT_OK) s = pt_model_load_tinygpt(e->lab->model, e->file, err);
     if (s) pt_engine_unload(e);
-    else put_plan(e, pt_tinygpt_get(e->file)->n_params);
+    else put_plan(e, pt_tinygpt_get(e->file)->n_params, NULL);
     return s;
 }

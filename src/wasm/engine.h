@@ -68,7 +68,8 @@ bool pt_engine_goes_on(const pt_engine *e, pt_status s, double until);
 pt_status pt_engine_about(pt_engine *e, pt_error *err);
 /* [{name, layers, dModel, heads, ctx, vocab, batch, steps, params}] */
 pt_status pt_engine_presets(pt_engine *e, pt_error *err);
-/* {params, bytes, arenas: {model, run, step, call, host}, addressableBytes, fits} of a run; allocates nothing large. */
+/* {params, bytes, arenas: {model, run, step, call, host}, addressableBytes, fits} of a run, and `refusal`, why it cannot be had and what can,
+ * where that is so; allocates nothing large. */
 pt_status pt_engine_plan(pt_engine *e, const pt_json *settings, pt_error *err);
 /* {gflops, seconds}: products of two square matrices on all threads, for about ms milliseconds. */
 pt_status pt_engine_probe(pt_engine *e, double ms, int64_t size, pt_error *err);

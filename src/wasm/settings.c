@@ -122,6 +122,14 @@ static pt_status take_words(const words *w, pt_run_settings *o, pt_error *err)
     return pt_fail(err, PT_BAD_INPUT, "init is '%.40s': give default or upstream", w->init->text);
 }
 
+static pt_status settle_eval_rows(pt_run_settings *o, pt_error *err)
+{
+    if (!o->eval_rows) o->eval_rows = pt_max_i64(1, pt_min_i64(8, o->train.batch));
+    if (o->eval_rows >= 1 && o->eval_rows <= 4096) return PT_OK;
+    return pt_fail(err, PT_BAD_INPUT, "evalRows is %lld, it must be 1 to 4096",
+                   (long long)o->eval_rows);
+}
+
 pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error *err)
 {
     *o = (pt_run_settings){.train = pt_train_defaults(), .corpus_bytes = 1 << 20, .inspect = true};
@@ -165,6 +173,10 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
         {"recompute", FIELD_TEXT, &w.recompute},
         {"init", FIELD_TEXT, &w.init},
         {"corpusBytes", FIELD_COUNT, &o->corpus_bytes},
+        {"memoryBytes", FIELD_COUNT, &o->memory_bytes},
+        {"gpuBytes", FIELD_COUNT, &o->gpu_bytes},
+        {"gpuBufferBytes", FIELD_COUNT, &o->gpu_buffer_bytes},
+        {"gpuBindingBytes", FIELD_COUNT, &o->gpu_binding_bytes},
         {"evalRows", FIELD_COUNT, &o->eval_rows},
         {"weights", FIELD_TEXT, &w.weights},
         {"inspect", FIELD_SWITCH, &o->inspect},
@@ -175,11 +187,7 @@ pt_status pt_run_settings_read(const pt_json *json, pt_run_settings *o, pt_error
     if (s == PT_OK) s = take_words(&w, o, err);
     if (s) return s;
     pt_model_config_complete(m);
-    if (!o->eval_rows) o->eval_rows = pt_max_i64(1, pt_min_i64(8, t->batch));
-    if (o->eval_rows < 1 || o->eval_rows > 4096)
-        return pt_fail(err, PT_BAD_INPUT, "evalRows is %lld, it must be 1 to 4096",
-                       (long long)o->eval_rows);
-    return PT_OK;
+    return settle_eval_rows(o, err);
 }
 
 void pt_run_settings_of_file(const pt_tinygpt *file, const char *key, pt_json_writer *w)

@@ -17,7 +17,10 @@ typedef struct pt_run_settings {
     pt_dtype weights;     /* of a loaded file: PT_F32 or packed */
     bool inspect;         /* plan for looking inside */
     bool resume;          /* begin with the weights, moments and step of the open file */
-    bool halve_lr;        /* and with half the learning rate that it had */
+    int64_t memory_bytes; /* of a plan: what can be had; 0 = what this module reaches */
+    int64_t gpu_bytes;    /* of a plan: what a GPU gives that was short of memory; 0 = unknown */
+    int64_t gpu_buffer_bytes, gpu_binding_bytes; /* of a plan: its limits; 0 = the device's */
+    bool halve_lr;                               /* and with half the learning rate that it had */
 } pt_run_settings;
 
 /* Strings are borrowed from the JSON. BAD_INPUT names an unknown key, a wrong type, an unknown preset. */

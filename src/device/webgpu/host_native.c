@@ -11,6 +11,8 @@
 #define UNIFORM_SLOT 256
 #define OPEN_SECONDS 30
 #define CLOSE_SECONDS 60
+#define LOSS_NS \
+    500000000 /* a refusal may be the first sign of a loss, which is told a moment later */
 #define SPARE_READINGS 8
 #define MOST_SPARE_BYTES (1 << 20)
 
@@ -48,6 +50,7 @@ typedef struct reading {
     uint64_t bytes;
     uint64_t submission; /* that holds the copy; 0: not submitted yet */
     pt_gpu_state state;
+    int64_t failed_ns; /* when that was told */
 } reading;
 
 typedef struct gpu {
@@ -64,7 +67,7 @@ typedef struct gpu {
     reading *spare[SPARE_READINGS]; /* done with: their buffers serve the next of the same size */
     uint64_t submitted, done;
     int64_t live_buffers, live_bytes, compiling;
-    bool software, f16, subgroups, matrix, answered;
+    bool software, f16, subgroups, matrix, answered, closing;
     bool trying, refused; /* a text that the library may refuse; it did */
     pt_gpu_failure_kind failure;
     char said[512], adapter_name[256];
@@ -103,16 +106,18 @@ static WGPUStringView view(const char *text)
     return (WGPUStringView){text, text ? strlen(text) : 0};
 }
 
+/* The first failure stays, but that a loss explains what was refused before. */
 static void fail(gpu *g, pt_gpu_failure_kind kind, WGPUStringView message)
 {
-    if (g->failure) return;
+    if (g->closing || (g->failure && !(kind == PT_GPU_LOST && g->failure == PT_GPU_BROKEN))) return;
     size_t n =
         message.data ? (message.length == SIZE_MAX ? strlen(message.data) : message.length) : 0;
     n = n < sizeof g->said ? n : sizeof g->said - 1;
     if (n) memcpy(g->said, message.data, n);
     g->said[n] = '\0';
-    for (size_t i = 0; i < n; i++)
-        if (g->said[i] == '\n') g->said[i] = ' ';
+    for (char *end;
+         (end = strchr(g->said, '\n'));) /* where in the library it was, is for our bugs alone */
+        *end = kind == PT_GPU_BROKEN ? ' ' : '\0';
     g->failure = kind;
 }
 
@@ -168,18 +173,22 @@ static void on_device(uint32_t status, WGPUDevice device, WGPUStringView message
 static void on_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView message, void *user,
                     void *unused)
 {
-    (void)device, (void)unused;
-    if (reason != WGPU_LOST_DESTROYED && reason != WGPU_LOST_CANCELLED)
-        fail(user, PT_GPU_LOST, message);
+    (void)device, (void)reason, (void)unused;
+    fail(user, PT_GPU_LOST, message);
+}
+
+/* What is tried may be refused. */
+static void refuse(gpu *g, pt_gpu_failure_kind kind, WGPUStringView message)
+{
+    if (g->trying) g->refused = true;
+    else fail(g, kind, message);
 }
 
 static void on_error(const WGPUDevice *device, uint32_t type, WGPUStringView message, void *user,
                      void *unused)
 {
     (void)device, (void)unused;
-    gpu *g = user;
-    if (g->trying) g->refused = true;
-    else fail(g, type == WGPU_ERROR_OUT_OF_MEMORY ? PT_GPU_OUT_OF_MEMORY : PT_GPU_BROKEN, message);
+    refuse(user, type == WGPU_ERROR_OUT_OF_MEMORY ? PT_GPU_OUT_OF_MEMORY : PT_GPU_BROKEN, message);
 }
 
 static void on_pipeline(uint32_t status, WGPUComputePipeline object, WGPUStringView message,
@@ -190,8 +199,8 @@ static void on_pipeline(uint32_t status, WGPUComputePipeline object, WGPUStringV
     p->object = object;
     p->state = status == WGPU_STATUS_SUCCESS ? PT_GPU_READY : PT_GPU_FAILED;
     p->gpu->compiling--;
-    bool wanted = !p->trial && !p->freed && !p->gpu->trying;
-    if (p->state == PT_GPU_FAILED && wanted) fail(p->gpu, PT_GPU_BROKEN, message);
+    bool wanted = !p->trial && !p->freed;
+    if (p->state == PT_GPU_FAILED && wanted) refuse(p->gpu, PT_GPU_BROKEN, message);
     if (!p->freed) return;
     if (object) wgpu.ComputePipelineRelease(object);
     pt_free(p);
@@ -209,6 +218,7 @@ static void on_map(uint32_t status, WGPUStringView message, void *user, void *un
     (void)message, (void)unused;
     reading *r = user;
     r->state = status == WGPU_STATUS_SUCCESS ? PT_GPU_READY : PT_GPU_FAILED;
+    r->failed_ns = pt_platform_monotonic_ns();
 }
 
 /* Where the user's data stands among its arguments differs between versions of the header, so it is known by who
@@ -481,6 +491,7 @@ void pt_gpu_close(uint32_t number)
         gpus[number - 1] = NULL; /* the rest is left as it is */
         return;
     }
+    g->closing = true;
     if (g->device) wgpu.DeviceDestroy(g->device);
     for (int i = 0; i < 3; i++) process_events(g); /* callbacks that were cancelled */
     free_tables(g, number);
@@ -745,8 +756,11 @@ int32_t pt_gpu_read_poll(uint32_t number, uint32_t index, void *dst)
     gpu *g = gpu_of(number);
     reading *r = table_get(&g->readings, index);
     if (!r || g->failure) return PT_GPU_FAILED;
-    if (r->state == PT_GPU_WAITING) process_events(g);
-    if (r->state == PT_GPU_WAITING) {
+    if (r->state != PT_GPU_READY) process_events(g);
+    if (g->failure) return PT_GPU_FAILED;
+    bool may_be_lost =
+        r->state == PT_GPU_FAILED && pt_platform_monotonic_ns() - r->failed_ns < LOSS_NS;
+    if (r->state == PT_GPU_WAITING || may_be_lost) {
         pt_platform_yield(); /* an emulated GPU needs the processor */
         return PT_GPU_WAITING;
     }

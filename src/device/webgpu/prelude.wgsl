@@ -1,5 +1,4 @@
 // What every shader may use.
-const GROUP_ROW: u32 = 65535u; // most workgroups of a dimension
 
 // The index of a workgroup of a dispatch that was given by one number.
 fn flat_group(id: vec3<u32>, groups: vec3<u32>) -> u32 {

@@ -37,7 +37,7 @@ typedef struct gpu_device {
     pt_device base;
     uint32_t gpu;
     pt_wg_limits limits;
-    int64_t alignment, buffer_bytes;
+    int64_t alignment, memory_bytes, most_groups;
     pt_wg_queue queue;
     pt_shader shader[MOST_SHADERS];
     int n_shaders;
@@ -105,11 +105,14 @@ static pt_status gpu_buffer_new(pt_device *device, int64_t bytes, pt_buffer *out
 {
     gpu_device *d = of(device);
     int64_t whole = pt_round_up(pt_max_i64(bytes, 1), PT_WG_BUFFER_UNIT);
-    if (whole > d->buffer_bytes)
+    if (whole > device->largest_buffer)
         return pt_fail(err, PT_NO_MEMORY,
                        "needs a buffer of %.2f GB, this GPU allows %.2f GB: choose a smaller "
                        "model, batch or context",
-                       (double)whole / 1e9, (double)d->buffer_bytes / 1e9);
+                       (double)whole / 1e9, (double)device->largest_buffer / 1e9);
+    if (d->memory_bytes && device->allocated_bytes + whole > d->memory_bytes)
+        return pt_fail(err, PT_NO_MEMORY, "the GPU has no memory for %.2f GB more",
+                       (double)whole / 1e9);
     out->handle = pt_gpu_buffer_new(d->gpu, PT_GPU_STORAGE, (double)whole);
     pt_status s = failure(d, err);
     if (s == PT_OK && !out->handle) s = pt_fail(err, PT_NO_MEMORY, "no memory for a buffer");
@@ -392,15 +395,17 @@ static pt_status group_of(gpu_device *d, const pt_wg_ranges *key, uint32_t *out,
 
 /* ---- a dispatch ---- */
 
-#define MOST_GROUPS 65535
+#define MOST_GROUPS 65535 /* along one dimension, on every GPU */
 
-static pt_status count_groups(const pt_wg_call *call, pt_wg_record *r, pt_error *err)
+static pt_status count_groups(const gpu_device *d, const pt_wg_call *call, pt_wg_record *r,
+                              pt_error *err)
 {
+    int64_t most = d->most_groups;
     int64_t x = call->groups[0], y = pt_max_i64(call->groups[1], 1),
             z = pt_max_i64(call->groups[2], 1);
-    if (call->groups[1] == 0 && call->groups[2] == 0 && x > MOST_GROUPS) {
-        y = pt_div_up(x, MOST_GROUPS);
-        x = MOST_GROUPS;
+    if (call->groups[1] == 0 && call->groups[2] == 0 && x > most) {
+        y = pt_div_up(x, most);
+        x = most;
     }
     if (x < 1 || x > MOST_GROUPS || y > MOST_GROUPS || z > MOST_GROUPS)
         return pt_fail(err, PT_UNSUPPORTED, "shader %s %s: %lld x %lld x %lld workgroups",
@@ -427,7 +432,7 @@ pt_status pt_wg_run(pt_device *device, const pt_wg_call *call, pt_error *err)
     s = pipeline_of(d, &key, call, bindings.ranges.n, &made.pipeline, err);
     if (d->compile_only) return s;
     if (s == PT_OK) s = group_of(d, &bindings.ranges, &made.group, err);
-    if (s == PT_OK) s = count_groups(call, &made, err);
+    if (s == PT_OK) s = count_groups(d, call, &made, err);
     if (s) return s;
     memcpy(made.word, bindings.offset, sizeof bindings.offset);
     memcpy(made.word + PT_SHADER_OFFSET_WORDS, call->word, (size_t)call->n_words * 4);
@@ -534,7 +539,8 @@ static void read_limits(gpu_device *d)
                                .subgroup_matrix = number(d, PT_GPU_SUBGROUP_MATRIX) != 0,
                                .software = number(d, PT_GPU_SOFTWARE) != 0};
     d->alignment = number(d, PT_GPU_STORAGE_ALIGNMENT);
-    d->buffer_bytes = number(d, PT_GPU_BUFFER_BYTES);
+    d->base.largest_buffer = number(d, PT_GPU_BUFFER_BYTES);
+    d->base.own_memory = !d->limits.software;
     pt_gpu_words(d->gpu, PT_GPU_ADAPTER, d->adapter, sizeof d->adapter);
 }
 
@@ -549,6 +555,11 @@ static pt_status open_device(gpu_device *d, const pt_webgpu_options *options, pt
     pt_wg_choice_init(&d->choice, options->tuned);
     if (options->binding_bytes)
         d->limits.binding_bytes = pt_min_i64(d->limits.binding_bytes, options->binding_bytes);
+    if (options->buffer_bytes)
+        d->base.largest_buffer = pt_min_i64(d->base.largest_buffer, options->buffer_bytes);
+    d->base.largest_tensor = d->limits.binding_bytes - PT_WG_BUFFER_UNIT;
+    d->memory_bytes = options->memory_bytes;
+    d->most_groups = options->groups ? options->groups : MOST_GROUPS;
     d->group_capacity = FIRST_GROUPS;
     d->groups = pt_alloc((size_t)d->group_capacity * sizeof *d->groups);
     if (!d->groups) return pt_fail(err, PT_NO_MEMORY, "no memory for device webgpu");

@@ -21,6 +21,8 @@ const UNIFORM_SLOT = 256;
 const OPEN_MS = 20_000;
 /** A compiler that finishes nothing for so long has failed. */
 const COMPILE_MS = 60_000;
+/** In which it is found out how much memory there is. */
+const ROOM_PIECES = 32;
 /** A refusal may be the first sign of a loss, which is told a moment later. */
 const LOSS_MS = 500;
 /** An event may have come unnoticed: look again after so long. */
@@ -258,6 +260,20 @@ export class Gpu {
         this.live.buffers++;
         this.live.bytes += bytes;
         return buffer;
+    }
+
+    /** How many of so many bytes can be had now, in a 32nd of them: found by taking and letting go. The GPU has failed with it, if not all. */
+    async room(most: number): Promise<number> {
+        const { STORAGE } = USAGE;
+        const bytes = Math.min(Math.ceil(most / ROOM_PIECES / 256) * 256, this.info.bufferBytes || Infinity);
+        const taken: GPUBuffer[] = [];
+        while (this.failure === FINE && taken.length * bytes < most) {
+            taken.push(this.make(STORAGE, bytes));
+            await this.allocated();
+        }
+        for (const buffer of taken) this.drop(buffer);
+        const had = this.failure === FINE ? taken.length : taken.length - 1;
+        return Math.min(had * bytes, most);
     }
 
     private drop(buffer: GPUBuffer): void {

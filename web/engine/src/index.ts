@@ -2,7 +2,7 @@ export { createEngine, Engine, listPresets, planRun } from './engine.js';
 export type { EngineOptions, LadderOptions } from './engine.js';
 export { FileParts } from './file_parts.js';
 export { gpuAbilities } from './gpu.js';
-export { chooseModule, hostAbilities, refuseThreads } from './modules.js';
+export { chooseModule, hostAbilities, reachableBytes, refuseThreads } from './modules.js';
 export type { Choice, ChoiceOptions, HostAbilities } from './modules.js';
 export { Run } from './run.js';
 export type { Bytes, TrainOptions } from './run.js';

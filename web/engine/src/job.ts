@@ -2,6 +2,7 @@
  * when its GPU was lost. */
 import type { Abi } from './abi.js';
 import type { FileParts } from './file_parts.js';
+import { OUT_OF_MEMORY } from './gpu.js';
 import type { GpuInUse } from './gpu_in_use.js';
 import { SafeState } from './safe_state.js';
 import { EngineError, type FileChunk, type LoadSettings, type Plan, type RunEvent, type RunSettings } from './types.js';
@@ -39,17 +40,28 @@ export class Job {
     /** A run, or the file's model. A GPU that failed before is replaced first, and one that has no memory for it afterwards. */
     async place(what: 'train' | 'load', settings: RunSettings & LoadSettings): Promise<Plan> {
         if (this.gpu.failed) await this.gpu.renew();
+        let plan: Plan | undefined;
         try {
-            const plan = this.replace(() => this.engine().callWith(what, settings) as Plan);
+            plan = this.replace(() => this.engine().callWith(what, settings) as Plan);
             await this.gpu.now?.allocated();
             this.engine().call('submit');
             this.wanted = { what, settings: { ...settings } };
             this.safe.begin(settings, this.gpu.now && what === 'train' ? plan.params : 0);
             return plan;
         } catch (error) {
+            const scarce = this.gpu.now?.failure === OUT_OF_MEMORY;
             if (this.gpu.failed) await this.gpu.renew();
+            if (scarce && plan && what === 'train' && !settings.resume) await this.refuse(settings, plan);
             throw error;
         }
+    }
+
+    /** Says what the GPU gives, and what would fit, where it is less than the plan needs. The one in use has nothing on it. */
+    private async refuse(settings: RunSettings, { bytes, arenas }: Plan): Promise<void> {
+        const gpuBytes = await this.gpu.now!.room(bytes - arenas.host);
+        if (this.gpu.failed) await this.gpu.renew();
+        const { refusal } = this.engine().callWith('plan', { ...settings, gpuBytes }) as Plan;
+        if (refusal) throw new EngineError('NO_MEMORY', refusal);
     }
 
     unload(): void {

@@ -97,13 +97,21 @@ export interface ChoiceOptions {
     strict?: boolean;
 }
 
+const REACH_32 = 4 * 2 ** 30;
+const REACH_64 = 16 * 2 ** 30;
+
+/** Bytes that a run can have here at most. */
+export function reachableBytes(): number {
+    return !whyUnshared() && hasMemory64() && hasRelaxedSimd() ? REACH_64 : REACH_32;
+}
+
 /** The fastest module that this host can run and that reaches far enough. */
 export function chooseModule(options: ChoiceOptions = {}): Choice {
     const reasons: string[] = [];
     if (!hasSimd()) throw new EngineError('UNSUPPORTED', 'this browser has no WebAssembly SIMD: update it');
     const unshared = whyUnshared();
     const need = options.needBytes ?? 0;
-    const large = need > 4 * 2 ** 30;
+    const large = need > REACH_32;
     const tooLarge = `this needs ${(need / 1e9).toFixed(1)} GB of memory, and `;
     if (unshared) {
         if (large) throw new EngineError('NO_MEMORY', `${tooLarge}a 32-bit module reaches 4.3 GB: ${unshared}`);
@@ -115,7 +123,7 @@ export function chooseModule(options: ChoiceOptions = {}): Choice {
     if (!large) return { module: options.strict || !relaxed ? 'wasm32-threads' : 'wasm32-relaxed', reasons };
     if (!hasMemory64() || !relaxed)
         throw new EngineError('NO_MEMORY', `${tooLarge}this browser has no 64-bit WebAssembly memory with relaxed SIMD, so the limit is 4.3 GB`);
-    if (need > 16 * 2 ** 30) throw new EngineError('NO_MEMORY', `${tooLarge}browsers give at most 17.2 GB`);
+    if (need > REACH_64) throw new EngineError('NO_MEMORY', `${tooLarge}browsers give at most 17.2 GB`);
     reasons.push(`${(need / 1e9).toFixed(1)} GB are needed, so addresses must have 64 bits`);
     return { module: options.strict ? 'wasm64-threads' : 'wasm64-relaxed', reasons };
 }

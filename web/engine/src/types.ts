@@ -60,6 +60,13 @@ export interface RunSettings extends ModelSettings {
     inspect?: boolean;
     /** Of a plan without a corpus (1 MiB). */
     corpusBytes?: number;
+    /** Of a plan, for its `refusal`: the memory that can be had (what the module reaches), and a GPU's limits (GpuInfo's), where the run
+     * is to be there. */
+    memoryBytes?: number;
+    gpuBufferBytes?: number;
+    gpuBindingBytes?: number;
+    /** What a GPU gives in all, where that is known. */
+    gpuBytes?: number;
     /** Go on where the imported file's run stood: its model's sizes, weights, moments, step and losses. The seed and the
      * samples per step must be its own. */
     resume?: boolean;
@@ -115,6 +122,8 @@ export interface Plan {
     /** What the module that answered can reach, and whether it is enough. */
     addressableBytes: number;
     fits: boolean;
+    /** A sentence, where there is no room for the run: what it needs, what there is, and which batch would do. */
+    refusal?: string;
     /** Of the key-value cache that sampling fills. */
     cacheBytes: number;
 }

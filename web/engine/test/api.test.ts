@@ -33,11 +33,23 @@ test('plans: parameters and bytes of every preset, nothing allocated', async (t)
     assert.ok(plan.bytes > 7.5e9 && plan.bytes < 12e9);
     const shape = presets.find((p) => p.name === 'behemoth')!;
     assert.equal(plan.cacheBytes, 2 * 4 * shape.layers * shape.ctx * shape.dModel);
+    const xl = { preset: 'xl', batch: 64 };
+    const { bytes, arenas, refusal } = await planRun(xl);
+    assert.equal(refusal, undefined);
+    const tight = { ...xl, memoryBytes: Math.floor(0.7 * bytes) };
+    const advice = (await planRun(tight)).refusal!;
+    assert.match(advice, /^the run needs [\d.]+ [MG]B of memory and [\d.]+ [MG]B are available: --batch \d+ would fit \(/);
+    const batch = Number(/--batch (\d+)/.exec(advice)![1]);
+    assert.ok(batch >= 32 && batch < 64);
+    assert.equal((await planRun({ ...tight, batch })).refusal, undefined);
+    assert.match((await planRun({ ...tight, batch: batch + 1 })).refusal!, /--batch/);
+    assert.match((await planRun({ ...xl, gpuBufferBytes: arenas.step / 2 })).refusal!, /needs a buffer of .*: --batch \d+ would fit/);
+    assert.match((await planRun({ ...xl, gpuBindingBytes: 2 ** 20 })).refusal!, /needs a tensor of .*: --batch \d+ would fit/);
     const engine = await open(t);
     const before = await engine.memoryBytes();
     assert.ok((await engine.plan({ preset: 'xl' })).fits);
     assert.equal(await engine.memoryBytes(), before);
-    await assert.rejects(engine.train({ corpus, settings: { preset: 'behemoth' } }), refuses('NO_MEMORY', /GB of memory.*32-bit.*64-bit module/));
+    await assert.rejects(engine.train({ corpus, settings: { preset: 'behemoth' } }), refuses('NO_MEMORY', /of memory.*32-bit.*64-bit module/));
     assert.equal((await train(engine, { ...small, steps: 1 })).losses.length, 1);
 });
 

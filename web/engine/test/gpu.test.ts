@@ -235,3 +235,33 @@ test('a kernel that a browser does not compile is told and not used', { skip }, 
     assert.equal(result.second.tried.find((event) => event.remark)?.remark, remark, 'it is told again without another trial');
     near(result.first.losses, result.cpu.losses, 2e-5);
 });
+
+/** A GPU with so many bytes for buffers. */
+const ROOM = 20e6;
+const small = `{
+    let held = 0;
+    const { createBuffer, popErrorScope } = GPUDevice.prototype;
+    const { destroy } = GPUBuffer.prototype;
+    GPUDevice.prototype.createBuffer = function (descriptor) { held += descriptor.size; this.short ||= held > ${ROOM}; return createBuffer.call(this, descriptor); };
+    GPUDevice.prototype.popErrorScope = async function () { await popErrorScope.call(this); return this.short ? new GPUOutOfMemoryError('no room') : null; };
+    GPUBuffer.prototype.destroy = function () { held -= this.size; destroy.call(this); };
+}`;
+const crowded = `
+import { createEngine } from './dist/index.js';
+const result = {};
+try {
+    const engine = await createEngine({ threads: 1, device: 'webgpu', softwareGpu: true });
+    const corpus = 'x'.repeat(4000), settings = { ...${JSON.stringify(settings)}, batch: 1024, steps: 1 };
+    await engine.train({ corpus, settings }).catch((error) => (result.refusal = error.status + ': ' + error.message));
+    const batch = Number(/--batch (\\d+)/.exec(result.refusal)?.[1]);
+    result.bytes = (await engine.train({ corpus, settings: { ...settings, batch }, paused: true })).plan.bytes;
+} catch (error) { result.error = String(error?.stack ?? error); }
+await fetch('./result', { method: 'POST', body: JSON.stringify(result) });
+`;
+
+test('a GPU with less room than a run needs names the batch that would do', { skip }, async (t) => {
+    const [result] = (await resultsOf(t, crowded, 1, 60, { gpu: true, prelude: `globalThis.GPUDevice && ${small.replace('{', '(() => {')})()` })) as [{ error?: string; refusal: string; bytes: number }];
+    assert.equal(result.error, undefined);
+    assert.match(result.refusal, /^NO_MEMORY: the run needs [\d.]+ MB on device webgpu, which gives 1\d\.\d MB: --batch \d+ would fit \([\d.]+ MB\)$/);
+    assert.ok(result.bytes > 1e6);
+});

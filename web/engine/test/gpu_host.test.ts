@@ -52,6 +52,16 @@ test('an allocation that fails is told, and stays', async () => {
     assert.equal(gpu.beginRead(1, 0, 4), 0, 'nothing is done any more');
 });
 
+test('how much memory there is, is found by taking and letting go', async () => {
+    const { api, held } = fake({ room: 100_000 });
+    const gpu = await Gpu.open({ api });
+    assert.equal(await gpu.room(90_000), 90_000);
+    assert.equal(gpu.failure, FINE);
+    assert.equal(await gpu.room(200_000), 15 * 6400);
+    assert.equal(gpu.failure, OUT_OF_MEMORY);
+    assert.equal(held(), 0);
+});
+
 test('what is freed and read leaves nothing behind', async () => {
     const { api, held } = fake();
     const gpu = await Gpu.open({ api });

@@ -1,5 +1,5 @@
 /** Where runs are computed: what the visitor chose, and what there is. */
-import { gpuAbilities, type EngineOptions, type GpuInfo } from 'posttrain-engine';
+import { gpuAbilities, type EngineOptions, type GpuInfo, type RunSettings } from 'posttrain-engine';
 import { recall, remember } from './remembered';
 
 export type Choice = 'auto' | 'cpu' | 'gpu';
@@ -24,8 +24,11 @@ export class Backend {
     why = $state('');
     asked = $state(false);
 
+    /** The browser has said what there is. */
+    readonly known: Promise<unknown>;
+
     constructor() {
-        void gpuAbilities().then(({ gpu, why }) => Object.assign(this, { gpu, why, asked: true }));
+        this.known = gpuAbilities().then(({ gpu, why }) => Object.assign(this, { gpu, why, asked: true }));
     }
 
     choose(choice: Choice): void {
@@ -36,6 +39,11 @@ export class Backend {
     /** Whether the next run goes to the GPU. Plain C's bits are the processor's. */
     get usesGpu(): boolean {
         return this.choice === 'gpu' ? this.gpu !== undefined : this.choice === 'auto' && this.gpu !== undefined && !this.gpu.software;
+    }
+
+    /** Of the GPU, where the next run is to be there: of planRun. */
+    get limits(): RunSettings {
+        return this.usesGpu ? { gpuBufferBytes: this.gpu!.bufferBytes, gpuBindingBytes: this.gpu!.bindingBytes } : {};
     }
 
     /** Of createEngine. */

@@ -1,6 +1,7 @@
 /** What is being set up: the next run's text and settings, and whether it can run. */
-import { chooseModule, listPresets, planRun, type Plan, type Preset } from 'posttrain-engine';
-import { measureSpeed, secondsOf, sizeThatFits } from './estimate';
+import { chooseModule, listPresets, planRun, reachableBytes, type Plan, type Preset } from 'posttrain-engine';
+import type { Backend } from './backend.svelte';
+import { measureSpeed, problemOfMemory, secondsOf } from './estimate';
 import { fromPreset, inPlainWords, keepsAside, modelKnobs, presetNames, problemOf, runKnobs, runSettings, type Settings } from './knobs';
 import { builtIn, oddTextOf, ofBlob, ofText, type Source } from './source';
 
@@ -40,9 +41,12 @@ export class Draft {
     private timer: ReturnType<typeof setTimeout> | undefined;
 
     private readonly loading: Promise<void>;
+    private readonly backend: Backend;
 
-    constructor() {
+    constructor(backend: Backend) {
+        this.backend = backend;
         this.loading = this.load();
+        void backend.known.then(() => backend.usesGpu && this.settings && this.changed());
     }
 
     private async load(): Promise<void> {
@@ -149,11 +153,12 @@ export class Draft {
         let plan: Plan | undefined;
         if (problems.length === 0) {
             try {
-                plan = await planRun(runSettings(settings, size || 1 << 20));
-                chooseModule({ needBytes: plan.bytes });
+                chooseModule(); // a browser that has none for any run says why
+                const room = { memoryBytes: reachableBytes(), ...this.backend.limits };
+                plan = await planRun({ ...runSettings(settings, size || 1 << 20), ...room });
+                problems.push(...[await problemOfMemory(plan, this.presets, room)].filter(Boolean));
             } catch (error) {
-                const would = plan ? await sizeThatFits(settings, this.presets, size) : '';
-                problems.push(`${inPlainWords((error as Error).message)} ${would}`.trim());
+                problems.push(inPlainWords((error as Error).message));
             }
         }
         if (this.missing) problems.push(this.missing);

@@ -1,6 +1,6 @@
-/** What a run would take on this machine: seconds, from a short measurement; and what to change when its memory cannot be had. */
-import { chooseModule, createEngine, planRun, type Preset } from 'posttrain-engine';
-import { fromPreset, pace, runSettings, type Settings } from './knobs';
+/** What a run would take on this machine: seconds, from a short measurement; and what to say when its memory cannot be had. */
+import { chooseModule, createEngine, planRun, type Plan, type Preset, type RunSettings } from 'posttrain-engine';
+import { fromPreset, inPlainWords, pace, runSettings } from './knobs';
 
 const PROBE_MS = 200;
 /** Of the rate of a plain product of matrices, what a step reaches as a whole. */
@@ -25,21 +25,24 @@ export function secondsOf(params: number, tokens: number, steps: number, gflops:
     return (FLOPS_PER_PARAMETER * params * tokens * (steps + (checks * evalBatches) / 3)) / (REACHED * gflops * 1e9);
 }
 
-async function fits(settings: Settings, size: number): Promise<boolean> {
+/** Why no module holds so much; empty where one does. */
+function whyTooLarge(needBytes: number): string {
     try {
-        const { bytes } = await planRun(runSettings(settings, size || 1 << 20));
-        chooseModule({ needBytes: bytes });
-        return true;
-    } catch {
-        return false;
+        chooseModule({ needBytes });
+        return '';
+    } catch (error) {
+        return inPlainWords((error as Error).message);
     }
 }
 
-/** A sentence: the largest batch, or else the largest preset, that would do. */
-export async function sizeThatFits(settings: Settings, presets: Preset[], size: number): Promise<string> {
-    for (let batch = Math.floor((settings.batch ?? 1) / 2); batch >= 1; batch = Math.floor(batch / 2))
-        if (await fits({ ...settings, batch }, size)) return `With a batch size of ${batch} it would run.`;
+async function presetThatFits(presets: Preset[], room: RunSettings): Promise<string> {
     for (const preset of [...presets].reverse())
-        if (await fits(fromPreset(preset), size)) return `The preset ${preset.name} would run.`;
+        if (!(await planRun({ ...runSettings(fromPreset(preset), 1 << 20), ...room })).refusal) return `The preset ${preset.name} would run.`;
     return '';
+}
+
+/** Why a run cannot be had in this room, and what can: the engine's word on its batch, and the largest preset. Empty where it can. */
+export async function problemOfMemory({ refusal, bytes }: Plan, presets: Preset[], room: RunSettings): Promise<string> {
+    if (!refusal) return '';
+    return [whyTooLarge(bytes), inPlainWords(refusal), await presetThatFits(presets, room)].filter(Boolean).join(' ');
 }
