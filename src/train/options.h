@@ -29,10 +29,10 @@ typedef struct pt_train_options {
     int64_t sample_every, sample_tokens; /* 0 = never */
     const char *sample_prompt;           /* bytes; borrowed */
     pt_sampler_options sampler;
-    int64_t save_every;    /* 0 = only at the end */
-    int64_t read_every;    /* steps between reads of the device's ring of losses; 0 = the device's */
-    int recompute;         /* pt_recompute flags */
-    bool bf16;             /* matrix weights and activations in bf16; master weights stay f32 */
+    int64_t save_every; /* 0 = only at the end */
+    int64_t read_every; /* steps between reads of the device's ring of losses; 0 = the device's */
+    int recompute;      /* pt_recompute flags */
+    bool bf16;          /* matrix weights and activations in bf16; master weights stay f32 */
     const int64_t *starts; /* explicit batch starts, sample by sample (for comparisons); or NULL */
     int64_t n_starts;
     bool upstream_init; /* the original's initial weights, bit for bit */
