@@ -105,11 +105,17 @@ static pt_status sample_peak(pt_device *device, pt_dtype dtype, bool alone, int6
     return pt_bench_add_sample(to, flop / (pt_clock_seconds() - before), err);
 }
 
+/* Of what the row is about, how many a block has. */
+static double in_block(const pt_bench_work *w)
+{
+    return (double)w->calls * (double)pt_max_i64(w->each, 1);
+}
+
 pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *w, pt_error *err)
 {
     double took;
     pt_status s = pt_bench_wait(w, &took, err);
-    if (s == PT_OK) s = pt_bench_add_sample(&row->seconds, took / (double)w->calls, err);
+    if (s == PT_OK) s = pt_bench_add_sample(&row->seconds, took / in_block(w), err);
     if (s == PT_OK && pt_device_pool(w->device))
         s = sample_peak(w->device, row->dtype, false, BESIDE_BLOCKS, &row->beside, err);
     return s;
@@ -118,7 +124,7 @@ pt_status pt_bench_block(pt_bench_row *row, const pt_bench_work *w, pt_error *er
 bool pt_bench_enough(const pt_bench *b, const pt_bench_row *row, const pt_bench_work *w)
 {
     double total = 0;
-    for (int64_t i = 0; i < row->seconds.n; i++) total += row->seconds.value[i] * (double)w->calls;
+    for (int64_t i = 0; i < row->seconds.n; i++) total += row->seconds.value[i] * in_block(w);
     int64_t least = pt_device_pool(b->device) ? LEAST_BLOCKS : LEAST_REMOTE_BLOCKS;
     return row->seconds.n >= least && total >= b->options.seconds;
 }

@@ -12,6 +12,7 @@ typedef struct pt_bench_work {
     pt_device *device; /* whose peak is measured beside it */
     void *ctx;
     pt_status (*call)(void *ctx, pt_error *err);
+    int64_t each;  /* of what a row is about, in one call; 0 = 1 */
     int64_t calls; /* per block; set by warming up */
 } pt_bench_work;
 

@@ -77,33 +77,37 @@ static pt_status count(void *ctx, pt_op op, pt_pass pass, const void *args, pt_e
     return PT_OK;
 }
 
-static void check_step_flop(const pt_preset *preset)
+/* `each`: steps whose losses are read together, which a call takes. */
+static void check_step_flop(const pt_preset *preset, int each)
 {
     pt_device *device = cpu(2);
     pt_bench_steps steps;
+    device->read_every = each;
     CHECK_OK(pt_bench_steps_begin(&steps, device, preset, PT_F32, &err), err);
     CHECK_OK(pt_bench_steps_call(&steps, &err), err);
     double counted = 0;
     device->hook = count;
     device->hook_ctx = &counted;
     CHECK_OK(pt_bench_steps_call(&steps, &err), err);
-    CHECK_CLOSE(pt_bench_step_flop(&steps.config, steps.B, steps.T), counted, 0);
+    CHECK_INT(steps.each, each);
+    CHECK_CLOSE(each * pt_bench_step_flop(&steps.config, steps.B, steps.T), counted, 0);
     pt_bench_steps_end(&steps);
     pt_device_free(device);
 }
 
 TEST(a_steps_operations_are_those_of_its_launches)
 {
-    check_step_flop(pt_preset_find("tiny"));
+    check_step_flop(pt_preset_find("tiny"), 1);
+    check_step_flop(pt_preset_find("tiny"), 3);
     pt_preset grouped = {
         .name = "grouped",
         .config = {.n_layers = 2, .d_model = 24, .n_heads = 4, .n_kv_heads = 2, .ctx = 7},
         .batch = 3};
-    check_step_flop(&grouped);
+    check_step_flop(&grouped, 1);
     grouped.config.mlp = PT_MLP_SWIGLU;
     grouped.config.positions = PT_POSITION_ROPE;
     grouped.config.norm = PT_NORM_RMS;
-    check_step_flop(&grouped);
+    check_step_flop(&grouped, 1);
 }
 
 TEST(a_token_of_reference_costs_5_31_million)

@@ -11,7 +11,7 @@ static pt_status on_step(void *ctx, const pt_step_report *report, pt_error *err)
 {
     pt_bench_steps *steps = ctx;
     (void)report, (void)err;
-    steps->stepped = true;
+    steps->stepped++;
     return PT_OK;
 }
 
@@ -29,6 +29,7 @@ pt_status pt_bench_steps_begin(pt_bench_steps *steps, pt_device *device, const p
 {
     *steps = (pt_bench_steps){.config = preset->config, .B = preset->batch, .dtype = dtype};
     pt_model_config_complete(&steps->config);
+    steps->each = pt_max_i64(device->read_every, 1);
     steps->T =
         steps->config.ctx >= 1024 && pt_device_pool(device) ? SHORT_WINDOW : steps->config.ctx;
     steps->corpus = pt_alloc(CORPUS_BYTES);
@@ -65,12 +66,12 @@ void pt_bench_steps_end(pt_bench_steps *steps)
 pt_status pt_bench_steps_call(void *ctx, pt_error *err)
 {
     pt_bench_steps *steps = ctx;
-    steps->stepped = false;
-    while (!steps->stepped) {
+    while (steps->stepped < steps->each) {
         pt_status s = pt_trainer_poll(steps->trainer, err);
         if (s == PT_OK) return pt_fail(err, PT_INTERNAL, "bench: the run ended");
         if (s != PT_PENDING) return s;
     }
+    steps->stepped -= steps->each;
     return PT_OK;
 }
 

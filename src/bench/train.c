@@ -44,8 +44,9 @@ static pt_status measure_split(const pt_bench *b, pt_bench_row *row, pt_bench_st
     b->device->hook = NULL;
     b->device->hook_ctx = NULL;
     for (int op = 0; op < PT_OP_COUNT; op++)
-        for (int pass = 0; pass < PT_PASS_COUNT; pass++) row->split[op][pass] /= (double)n;
-    row->split_rest /= (double)n;
+        for (int pass = 0; pass < PT_PASS_COUNT; pass++)
+            row->split[op][pass] /= (double)(n * steps->each);
+    row->split_rest /= (double)(n * steps->each);
     row->has_split = true;
     return s;
 }
@@ -59,7 +60,8 @@ static pt_status measure_preset(pt_bench *b, const pt_preset *preset, pt_error *
     pt_format(shape, sizeof shape, "B%lld T%lld", (long long)steps.B, (long long)steps.T);
     pt_bench_row *row = pt_bench_row_new(b, preset->name, shape, err);
     if (!row) s = PT_NO_MEMORY;
-    pt_bench_work work = {.device = b->device, .ctx = &steps, .call = pt_bench_steps_call};
+    pt_bench_work work = {
+        .device = b->device, .ctx = &steps, .call = pt_bench_steps_call, .each = steps.each};
     if (s == PT_OK) {
         pt_bench_steps_amounts(&steps, row);
         s = pt_bench_warm_up(b, &work, err);

@@ -261,7 +261,7 @@ static void write_json(const bench_verb *v, pt_strbuf *text)
 
 /* ---- steps on demand ---- */
 
-/* Runs as many steps as a line of stdin says, and prints what each took. */
+/* Runs as many steps (on a GPU: times those that are read together) as a line of stdin says, and prints what each took. */
 static pt_status answer(pt_bench_steps *steps, int64_t n, pt_error *err)
 {
     pt_strbuf text = {0};
@@ -271,7 +271,7 @@ static pt_status answer(pt_bench_steps *steps, int64_t n, pt_error *err)
     for (int64_t i = 0; i < n && s == PT_OK; i++) {
         double before = pt_clock_seconds();
         s = pt_bench_steps_call(steps, err);
-        pt_json_digits(&w, NULL, pt_clock_seconds() - before, 6);
+        pt_json_digits(&w, NULL, (pt_clock_seconds() - before) / (double)steps->each, 6);
     }
     pt_json_end_array(&w);
     pt_strbuf_putc(&text, '\n');

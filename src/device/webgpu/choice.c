@@ -17,9 +17,9 @@ struct pt_wg_choosing {
     pt_wg_timing *timing; /* NULL: nothing is timed, or not yet */
     int64_t pipelines;    /* of the device, before */
     bool timed, recalled;
-    bool wanted[PT_WG_MOST_TILES]; /* to be tried */
-    int at;                        /* the kernel on trial */
-    bool begun;                    /* its trial */
+    unsigned wanted[PT_WG_MOST_TILES]; /* to be tried, with these products */
+    int at;                            /* the kernel on trial */
+    bool begun;                        /* its trial */
     int race;
     const pt_wg_tile *racing[PT_WG_MOST_TILES];
     int n_racing; /* 0: the race has not begun */
@@ -34,35 +34,36 @@ void pt_wg_choice_init(pt_wg_choice *c, bool usual)
 
 /* ---- which are tried ---- */
 
-/* Whether a name is one of a list, "a,b"; a missing list has them all. */
+/* Whether a name is one of a list, "a,b". */
 static bool is_listed(const char *list, const char *name)
 {
     size_t n = strlen(name);
     for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
         if (strncmp(p, name, n) == 0 && (p[n] == ',' || p[n] == '\0')) return true;
-    return !list;
+    return false;
 }
 
 static bool is_candidate(const pt_device *device, int i)
 {
     const pt_wg_tile *t = &pt_wg_tiles[i];
-    bool listed = is_listed(pt_wg_options_of(device)->kernels, t->name);
+    const char *list = pt_wg_options_of(device)->kernels;
+    bool listed = list ? is_listed(list, t->name) : t->contends;
     return i == 0 || (listed && !pt_wg_tile_approximate(t) && !pt_wg_tile_lacks(device, t));
 }
 
-static void want(pt_wg_choosing *c, int i)
+static void want(pt_wg_choosing *c, int i, unsigned products)
 {
     if (!c->wanted[i]) c->device->to_ready++;
-    c->wanted[i] = true;
+    c->wanted[i] |= products;
 }
 
 static void want_all(pt_wg_choosing *c)
 {
     for (int i = 0; i < pt_wg_tile_count(); i++)
-        if (is_candidate(c->device, i)) want(c, i);
+        if (is_candidate(c->device, i)) want(c, i, PT_WG_ALL_TRIALS);
 }
 
-/* The kernels chosen on an earlier day, when all that could be chosen now were tried then. */
+/* The kernels chosen on an earlier day, for what they were chosen for, when all that could be chosen now were tried then. */
 static bool recall(pt_wg_choosing *c)
 {
     char *text = pt_alloc(REMEMBERED_BYTES);
@@ -73,8 +74,8 @@ static bool recall(pt_wg_choosing *c)
     for (int i = 0; i < pt_wg_tile_count() && good; i++)
         good = is_candidate(c->device, i) == (c->found.verdict[i] != PT_WG_UNTRIED);
     for (int i = 0; i < PT_WG_CHOICES && good; i++)
-        want(c, (int)(c->found.tile[i / PT_WG_LAYOUTS][i % PT_WG_LAYOUTS] - pt_wg_tiles));
-    if (good) want(c, 0);
+        want(c, (int)(c->found.tile[i / PT_WG_LAYOUTS][i % PT_WG_LAYOUTS] - pt_wg_tiles),
+             1u << i % PT_WG_LAYOUTS);
     return good;
 }
 
@@ -138,7 +139,7 @@ static pt_status try_kernel(pt_wg_choosing *c, pt_error *err)
         c->at++;
         return PT_PENDING;
     }
-    if (!c->begun) s = pt_wg_selftest_begin(c->test, &pt_wg_tiles[c->at], err);
+    if (!c->begun) s = pt_wg_selftest_begin(c->test, &pt_wg_tiles[c->at], c->wanted[c->at], err);
     c->begun = s == PT_OK;
     if (s == PT_OK) s = pt_wg_selftest_poll(c->test, &verdict, err);
     return s == PT_OK ? after_verdict(c, verdict, err) : s;

@@ -49,6 +49,7 @@ typedef struct pt_wg_tile {
     pt_wg_kind kind;
     int bm, bn, bk, tm, tn; /* tm, tn: tiled; bm, bn, bk: all but NAIVE */
     bool vectors;           /* reads and writes four elements at once, where shapes allow */
+    bool contends;          /* may be chosen; the others are kept to be compared */
 } pt_wg_tile;
 
 #define PT_WG_MOST_TILES 64

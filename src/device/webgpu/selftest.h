@@ -27,15 +27,18 @@ typedef struct pt_wg_selftest pt_wg_selftest;
 /* Errors: NO_MEMORY. */
 pt_status pt_wg_selftest_new(pt_wg_selftest **out, pt_device *device, pt_error *err);
 void pt_wg_selftest_free(pt_wg_selftest *test); /* NULL is fine */
-/* Puts a kernel on trial, when the last one has its verdict. Its programs stay compiled if it passes. */
-pt_status pt_wg_selftest_begin(pt_wg_selftest *test, const pt_wg_tile *tile, pt_error *err);
+/* Puts a kernel on trial with some of the products, by bit, when the last one has its verdict. Its programs stay compiled if it
+ * passes. */
+pt_status pt_wg_selftest_begin(pt_wg_selftest *test, const pt_wg_tile *tile, unsigned products,
+                               pt_error *err);
 /* PT_PENDING; PT_OK with its verdict; or an error of the GPU. */
 pt_status pt_wg_selftest_poll(pt_wg_selftest *test, pt_wg_verdict *verdict, pt_error *err);
 
 /* The products of the trial, of which some are timed at other sizes. */
-#define PT_WG_TRIALS 9
+#define PT_WG_TRIALS 6
+#define PT_WG_ALL_TRIALS ((1u << PT_WG_TRIALS) - 1)
 /* Of `m` x `n` x `k`; the matrices' tensors must be there, the bias with n elements. The first three are PT_WG_NN, NT and TN by fours, the
- * next three the same in slices. */
+ * next three the same one by one. */
 typedef struct pt_wg_operands {
     pt_tensor a, b, c, bias, mask;
 } pt_wg_operands;

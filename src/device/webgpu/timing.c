@@ -79,7 +79,7 @@ void pt_wg_timing_begin(pt_wg_timing *t, pt_wg_size size, pt_wg_layout layout,
                         const pt_wg_tile *const *tile, int n, int usual)
 {
     const int64_t *shape = shapes[size][layout == PT_WG_TN];
-    t->trial = (int)layout + (size == PT_WG_SMALL ? PT_WG_LAYOUTS : 0); /* small: in slices */
+    t->trial = (int)layout;
     t->m = shape[0] / t->scale;
     t->n = shape[1] / t->scale;
     t->k = shape[2] / t->scale;
