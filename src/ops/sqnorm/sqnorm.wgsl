@@ -11,9 +11,12 @@ fn add_to_state(sum: vec2<f32>) {
 }
 
 @compute @workgroup_size(256)
-fn add_squares(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn add_squares(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+               @builtin(local_invocation_index) lane: u32) {
+    let group = flat_group(id, groups);
+    if (group >= p.groups) { return; }
     var sum = vec2<f32>(0.0);
-    for (var tile = id.x; tile * 1024u < p.n; tile += p.groups) {
+    for (var tile = group; tile * 1024u < p.n; tile += p.groups) {
         let at = four_of(tile, lane);
         let i = min(at, vec4<u32>(p.n - 1u));
         let v = vec4<f32>(x[i.x], x[i.y], x[i.z], x[i.w]);
@@ -27,8 +30,8 @@ fn add_squares(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_i
         add_to_state(sum);
         return;
     }
-    parts[2u * (p.first_part + id.x)] = sum.x;
-    parts[2u * (p.first_part + id.x) + 1u] = sum.y;
+    parts[2u * (p.first_part + group)] = sum.x;
+    parts[2u * (p.first_part + group) + 1u] = sum.y;
 }
 
 @compute @workgroup_size(256)
