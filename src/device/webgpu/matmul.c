@@ -173,10 +173,10 @@ static void add_words(pt_wg_call *call, const pt_wg_product *p, int64_t slices, 
 /* The tensors, in elements of four where the tile can use them, and the pipeline's constants. */
 static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_tile *t)
 {
-    bool va = t->vectors && !p->half && fours(&p->a, p->a.transposed ? p->m : p->k);
-    bool vb = t->vectors && !p->half && fours(&p->b, p->b.transposed ? p->k : p->n);
+    bool half = is_packed(t); /* A and B are then the packed ones */
+    bool va = t->vectors && !half && fours(&p->a, p->a.transposed ? p->m : p->k);
+    bool vb = t->vectors && !half && fours(&p->b, p->b.transposed ? p->k : p->n);
     bool vc = t->vectors && !on_matrix_units(t) && fours(&p->c, p->n);
-    bool half = p->half;
     add_tensor(call, half ? "half_a" : va ? "a4" : "a", p->a.tensor);
     add_tensor(call, half ? "half_b" : vb ? "b4" : "b", p->b.tensor);
     add_tensor(call, vc ? "c4" : "c", p->c.tensor);
@@ -296,7 +296,6 @@ static pt_status prepare_all(pt_device *device, const pt_wg_product *p, const pt
 /* The product of the packed matrices instead. */
 static void use_packed(pt_wg_product *p, const parts *all)
 {
-    p->half = true;
     p->a = (pt_wg_matrix){.tensor = &all->half_a,
                           .ld = pt_round_up(p->a.transposed ? p->m : p->k, 4),
                           .transposed = p->a.transposed};

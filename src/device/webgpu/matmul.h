@@ -21,7 +21,6 @@ typedef struct pt_wg_product {
     const pt_tensor *mask;
     int64_t mask_first;
     bool mask_m, mask_k;
-    bool half; /* A and B are packed f16, by the kernel itself: not for callers */
 } pt_wg_product;
 
 /* b, stored (N,K), may be packed (tensor/packed.h): then nothing is transposed, accumulated or masked, and ld says nothing.
