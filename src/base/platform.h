@@ -51,6 +51,8 @@ void pt_platform_process_name(char *out, size_t cap);
 
 /* A function of a shared library that may or may not be on this machine; NULL if not. The library stays loaded. */
 typedef void (*pt_platform_function)(void);
+/* Why pt_platform_library just found nothing, with the library's name, in the system's words; holds until the next call. */
+const char *pt_platform_library_trouble(void);
 pt_platform_function pt_platform_library(const char *library, const char *function);
 
 /* A cheap environment look-up; NULL when unset or where there is no environment. */

@@ -344,6 +344,12 @@ pt_platform_function pt_platform_library(const char *library, const char *functi
     return found.function;
 }
 
+const char *pt_platform_library_trouble(void)
+{
+    const char *said = dlerror();
+    return said ? said : "";
+}
+
 /* ---- threads ---- */
 struct pt_platform_thread {
     pthread_t id;

@@ -19,7 +19,8 @@
 /* The functions of the library. */
 static struct {
     bool whole;
-    bool native; /* wgpu-native: it compiles while one waits */
+    bool native;       /* wgpu-native: it compiles while one waits */
+    char trouble[256]; /* why there is no library */
 #define MEMBER(name, result, arguments) result(*name) arguments;
     WGPU_FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -123,11 +124,16 @@ static void fail(gpu *g, pt_gpu_failure_kind kind, WGPUStringView message)
 
 /* ---- loading ---- */
 
+/* What is missing first is told. */
 static bool load_from(const char *library)
 {
     wgpu.whole = true;
 #define FIND(name, result, arguments)                                            \
     wgpu.name = (result(*) arguments)pt_platform_library(library, "wgpu" #name); \
+    if (wgpu.whole && !wgpu.name)                                                \
+        pt_format(wgpu.trouble, sizeof wgpu.trouble,                             \
+                  "POSTTRAIN_WEBGPU names no library with webgpu.h: %s",         \
+                  pt_platform_library_trouble());                                \
     wgpu.whole = wgpu.whole && wgpu.name;
     WGPU_FUNCTIONS(FIND)
 #undef FIND
@@ -145,6 +151,8 @@ static bool load(void)
     if (named && *named) return load_from(named);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (load_from(names[i])) return true;
+    pt_format(wgpu.trouble, sizeof wgpu.trouble,
+              "no library with webgpu.h: make webgpu, and set POSTTRAIN_WEBGPU");
     return false;
 }
 
@@ -255,7 +263,8 @@ static void name_adapter(gpu *g)
     WGPUAdapterInfo info = {0};
     wgpu.AdapterGetInfo(g->adapter, &info);
     g->software = info.type == WGPU_ADAPTER_CPU;
-    if (info.backend == WGPU_BACKEND_NULL) fail(g, PT_GPU_BROKEN, view("there is none"));
+    if (info.backend == WGPU_BACKEND_NULL)
+        fail(g, PT_GPU_BROKEN, view("none was found that has a driver for Vulkan, Metal or D3D12"));
     pt_format(g->adapter_name, sizeof g->adapter_name, "%.*s%s%.*s", (int)info.device.length,
               info.device.data ? info.device.data : "", info.description.length ? ", " : "",
               (int)info.description.length, info.description.data ? info.description.data : "");
@@ -404,7 +413,8 @@ static bool open_all(gpu *g, bool software)
     }
     if (!request_adapter(g)) return false;
     if (g->software && !software) {
-        fail(g, PT_GPU_BROKEN, view("there is only an emulation on the processor"));
+        fail(g, PT_GPU_BROKEN,
+             view("there is only an emulation on the processor, for --device webgpu-software"));
         return false;
     }
     if (!request_device(g)) return false;
@@ -420,7 +430,7 @@ uint32_t pt_gpu_open(int32_t software, char *why, int32_t cap)
     uint32_t number = 0;
     while (number < MOST_GPUS && gpus[number]) number++;
     const char *trouble = NULL;
-    if (!load()) trouble = "no library with webgpu.h: make webgpu, or set POSTTRAIN_WEBGPU";
+    if (!load()) trouble = wgpu.trouble;
     else if (number == MOST_GPUS) trouble = "too many are open";
     gpu *g = trouble ? NULL : pt_alloc(sizeof *g);
     if (!trouble && !g) trouble = "no memory";
