@@ -12,6 +12,7 @@
 #define MOST_SHAPES 4       /* from small to large */
 #define SLOWEST 5e8         /* operations a second that even a plain device reaches */
 #define SLOWEST_THREAD 1e10 /* and one thread of a fast one */
+#define SLOWEST_GPU 1e11    /* and a GPU that is one */
 #define TOO_LONG 3.0        /* seconds that the smallest micro-batch may take at that */
 #define SCALED_LOW 0.8      /* how far off scaling may be */
 #define SCALED_HIGH 1.3
@@ -98,7 +99,7 @@ static pt_status make_probe(probe *p, shape s, pt_trainer **out, pt_error *err)
     return PT_OK;
 }
 
-/* Some steps after one to warm up; that one counts when it took long. */
+/* Some steps after one to warm up; that one counts when it took long, but that it waited for a compiler. */
 static pt_status measure(probe *p, shape of, measured *m, pt_error *err)
 {
     pt_trainer *trainer = NULL;
@@ -110,7 +111,7 @@ static pt_status measure(probe *p, shape of, measured *m, pt_error *err)
     double start = pt_clock_seconds();
     if (s == PT_OK) s = measure_step(p, trainer, &m->cost[0], err);
     double now = pt_clock_seconds();
-    bool slow = now - start > PROBE_SECONDS;
+    bool slow = !p->device->compiles && now - start > PROBE_SECONDS;
     for (start = now; s == PT_OK && !slow && m->n < MOST_STEPS;) {
         s = measure_step(p, trainer, &m->cost[m->n++], err);
         slow = pt_clock_seconds() - start > PROBE_SECONDS;
@@ -227,7 +228,9 @@ pt_status pt_bench_estimate_run(pt_device *device, pt_pool *pool, const pt_bench
                .desc = d->run,
                .available = d->available,
                .whole = {o->batch, d->run->config.n_layers, T}};
-    double slowest = pool ? SLOWEST_THREAD * pt_pool_threads(pool) : SLOWEST;
+    double slowest = pool                 ? SLOWEST_THREAD * pt_pool_threads(pool)
+                     : device->own_memory ? SLOWEST_GPU
+                                          : SLOWEST;
     if (flop(&p, smallest(&p)) / slowest > TOO_LONG) return PT_OK;
     measured best;
     pt_status s = probe_shapes(&p, &best, err);

@@ -33,9 +33,8 @@ static const pt_bench_estimate *estimate_rest(case_of *c, int64_t available, int
     CHECK_OK(pt_trainer_new(&c->trainer, c->device, &c->desc, &err), err);
     double start = pt_clock_seconds();
     const pt_bench_estimate_desc d = {&c->desc, c->trainer, available, done};
-    CHECK_OK(
-        pt_bench_estimate_run(c->device, pt_device_cpu_pool(c->device), &d, &c->estimate, &err),
-        err);
+    CHECK_OK(pt_bench_estimate_run(c->device, pt_device_pool(c->device), &d, &c->estimate, &err),
+             err);
     c->took = pt_clock_seconds() - start;
     pt_trainer_free(c->trainer);
     return &c->estimate;
@@ -122,6 +121,37 @@ TEST(a_large_run_is_probed_in_part)
     CHECK(!e->whole && e->rows < 64);
     CHECK(PT_SANITIZED || c.took < 20); /* about 2 s, on a busy machine as well */
     CHECK(e->step_seconds > 1);         /* 8.8e12 operations at most 1e12 a second */
+    pt_device_free(c.device);
+}
+
+/* Its kernels are compiled in the first step, which takes longer than all others of a probe. */
+TEST(a_compiler_is_no_part_of_the_steps_of_a_gpu)
+{
+    const char *library = getenv("POSTTRAIN_WEBGPU");
+    if (!library || !*library) SKIP("no library that offers webgpu.h: make webgpu");
+    case_of c;
+    open_case(&c, (pt_model_config){.n_layers = 1, .d_model = 16, .n_heads = 2, .ctx = 16}, 1);
+    pt_device_free(c.device);
+    CHECK_OK(pt_device_webgpu_new(&c.device, &(pt_webgpu_options){.software = true}, &err), err);
+    const pt_bench_estimate *e = estimate(&c, 0);
+    check_order(e);
+    CHECK(e->whole && e->step_seconds < c.took / 2);
+    pt_device_free(c.device);
+}
+
+/* One layer of it is too much for a plain device, and nothing for a GPU: here the processor passes for one. */
+TEST(a_wide_model_is_probed_on_a_gpu)
+{
+    case_of c;
+    open_case(&c, (pt_model_config){.n_layers = 1, .d_model = 1024, .n_heads = 16, .ctx = 64}, 1);
+    CHECK_OK(pt_trainer_new(&c.trainer, c.device, &c.desc, &err), err);
+    for (int gpu = 0; gpu < 2; gpu++) {
+        const pt_bench_estimate_desc d = {&c.desc, c.trainer, 0, 0};
+        c.device->own_memory = gpu;
+        CHECK_OK(pt_bench_estimate_run(c.device, NULL, &d, &c.estimate, &err), err);
+        CHECK_INT(c.estimate.known, gpu);
+    }
+    pt_trainer_free(c.trainer);
     pt_device_free(c.device);
 }
 

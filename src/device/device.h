@@ -67,6 +67,7 @@ struct pt_device {
     bool waits;     /* the last poll found its work under way: another at once finds the same */
     int readied, to_ready;  /* pt_device_ready: how far it is */
     const char *remark;     /* for people: what it found to be wrong; NULL: nothing */
+    bool compiles;          /* the first op of a kind waits until its kernel is compiled */
     bool own_memory;        /* its buffers lie in memory of its own, not in the machine's */
     int64_t largest_buffer; /* bytes; 0 = as large as memory is */
     int64_t

@@ -546,7 +546,7 @@ static void read_limits(gpu_device *d)
 
 static pt_status open_device(gpu_device *d, const pt_webgpu_options *options, pt_error *err)
 {
-    char why[200] = "";
+    char why[256] = "";
     d->gpu = pt_gpu_open(options->software, why, sizeof why);
     if (!d->gpu) return pt_fail(err, PT_UNSUPPORTED, "no GPU: %s", why);
     read_limits(d);
@@ -575,7 +575,7 @@ pt_status pt_device_webgpu_new(pt_device **out, const pt_webgpu_options *options
     d->base.name = "webgpu";
     d->base.detail = d->adapter;
     d->base.compute = PT_F32;
-    d->base.packed = true;
+    d->base.packed = d->base.compiles = true;
     d->base.read_every = READ_EVERY;
     pt_status s = open_device(d, options, err);
     if (s) gpu_free(&d->base);
