@@ -376,6 +376,9 @@ TEST(words_of_options_are_checked)
     check_refused(TRAIN("--init", ""), 2, "default or upstream");
     check_refused(TRAIN("--schedule", "constant|cosine"), 2, "constant, cosine or wsd");
     check_refused(RUN("bench", "gem"), 2, "did you mean gemm");
+    const result *ladder = RUN("bench", "matmul");
+    check_refused(ladder, 2, "compares the kernels of a GPU: give --device webgpu");
+    CHECK_STR(ladder->out, ""); /* before anything was measured */
     check_refused(RUN("help", "tarin"), 2, "did you mean train");
     check_refused(RUN("help", "data", "gt"), 2, "no verb 'data gt': see posttrain help data");
     check_refused(RUN("help", "train", "x"), 2, "no verb 'train x'");

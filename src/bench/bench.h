@@ -83,7 +83,7 @@ void pt_bench_end(pt_bench *bench); /* frees; zeroed is fine */
  * device has it, in bf16 ("NT bf16"):
  *   NT  y = x w^T (forward)    NN  dx = dy w    TN  dw += dy^T x     each 2 M N K operations */
 pt_status pt_bench_gemm(pt_bench *bench, pt_error *err);
-/* Every kernel of a GPU for products of matrices, C = A B of square matrices. */
+/* Every kernel of a GPU for products of matrices, C = A B of square matrices. For the device webgpu only. */
 pt_status pt_bench_matmul(pt_bench *bench, pt_error *err);
 /* Every op of ops.def, forwards and backwards, at the shapes of reference and gpt2. Operations are nominal: an elementary
  * function counts as one. */

@@ -37,10 +37,6 @@ static pt_status measure_kernel(pt_bench *b, pt_bench_square *q, const char *nam
 pt_status pt_bench_matmul(pt_bench *b, pt_error *err)
 {
     static const int64_t sizes[] = {256, 512, 1024, 2048, 4096};
-    if (strcmp(b->device->name, "webgpu") != 0)
-        return pt_fail(err, PT_BAD_INPUT,
-                       "bench matmul compares the kernels of a GPU: give --device webgpu (gemm is "
-                       "for the processor)");
     pt_status s = PT_OK;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && s == PT_OK; i++) {
         pt_bench_square q = {0};

@@ -330,7 +330,7 @@ static pt_status serve_steps(const bench_verb *v, pt_error *err)
 
 typedef pt_status (*kind_fn)(pt_bench *bench, pt_error *err);
 
-static pt_status find_kind(const char *word, kind_fn *out, pt_error *err)
+static pt_status find_kind(const char *word, const char *device, kind_fn *out, pt_error *err)
 {
     static const char *const names[] = {"gemm", "matmul", "ops", "train", "threads", "decode"};
     static const kind_fn kinds[] = {pt_bench_gemm,  pt_bench_matmul,  pt_bench_ops,
@@ -340,6 +340,10 @@ static pt_status find_kind(const char *word, kind_fn *out, pt_error *err)
                        "bench what? give gemm, matmul, ops, train, threads or decode");
     for (int i = 0; i < 6; i++)
         if (strcmp(word, names[i]) == 0) *out = kinds[i];
+    if (*out == pt_bench_matmul && strcmp(device, "webgpu") != 0)
+        return pt_fail(err, PT_BAD_INPUT,
+                       "bench matmul compares the kernels of a GPU: give --device webgpu (gemm is "
+                       "for the processor)");
     return PT_OK;
 }
 
@@ -410,7 +414,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     v.options.bf16 = strcmp(dtype, "bf16") == 0;
     v.options.array_bytes = v.array_mb < 65537 ? v.array_mb * 1000000 : INT64_MAX;
     if (v.kind && strcmp(v.kind, "steps") == 0) return serve_steps(&v, err);
-    s = find_kind(v.kind, &kind, err);
+    s = find_kind(v.kind, v.choice.device, &kind, err);
     return s == PT_OK ? measure(&v, kind, err) : s;
 }
 
@@ -419,7 +423,8 @@ const pt_verb pt_verb_bench = {
     .summary = "measure how fast this machine computes and trains",
     .usage = "posttrain bench gemm|matmul|ops|train|threads|decode|steps [options]",
     .details =
-        "gemm: the products of training steps, in f32 and bf16. matmul: each kernel of a GPU. ops: "
+        "gemm: the products of training steps, in f32 and bf16. matmul: each kernel of a GPU "
+        "(--device webgpu). ops: "
         "every op. train: whole steps "
         "of tiny, small,\n"
         "medium, large, xl, reference and gpt2, and where their time goes. threads: a step of\n"
