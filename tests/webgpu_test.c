@@ -71,6 +71,7 @@ static curve train(const char *device, const char *run)
                     "25", "--eval-batches", "2");
     if (r->code) printf("%s", r->error);
     CHECK_INT(r->code, 0);
+    CHECK(!!strstr(r->error, " thread") == !strcmp(device, "cpu")); /* a GPU's are none of ours */
     char path[600];
     snprintf(path, sizeof path, "%s/log.jsonl", out);
     size_t n = read_whole(path, log, sizeof log);

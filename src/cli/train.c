@@ -320,9 +320,12 @@ static void greet(const train_verb *v)
            (long long)t->steps, (long long)(t->batch * t->accum), (long long)m->ctx,
            t->accum > 1 ? " (accumulated)" : "", t->lr, pt_schedule_name(t->schedule),
            (unsigned long long)t->seed);
-    int threads = pt_pool_threads(pt_device_pool(v->device));
-    pt_say("%s (%s, %d thread%s), %s planned\nrun folder: %s\n", v->device->name, v->device->detail,
-           threads, threads == 1 ? "" : "s",
+    char threads[24] = "";
+    pt_pool *pool = pt_device_pool(v->device);
+    if (pool)
+        pt_format(threads, sizeof threads, ", %d thread%s", pt_pool_threads(pool),
+                  pt_pool_threads(pool) == 1 ? "" : "s");
+    pt_say("%s (%s%s), %s planned\nrun folder: %s\n", v->device->name, v->device->detail, threads,
            pt_megabytes(pt_plan_total_bytes(pt_trainer_plan(v->trainer)), memory), v->args.out);
     if (!t->save_every && v->args.save_minutes <= 0)
         pt_say("nothing is saved before the end: a kill would lose all (--save-minutes, "
