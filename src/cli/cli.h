@@ -64,8 +64,13 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
 
 /* The three options of every verb that computes. */
 #define PT_DEVICE_OPTIONS(choice)                                                               \
-    {"device", PT_OPTION_TEXT, &(choice)->device, PT_DEVICE_NAMES, "ref is plain and slow",     \
-     "cpu",    false},                                                                          \
+    {"device",                                                                                  \
+     PT_OPTION_TEXT,                                                                            \
+     &(choice)->device,                                                                         \
+     PT_DEVICE_NAMES,                                                                           \
+     "what computes: see posttrain devices",                                                    \
+     "cpu",                                                                                     \
+     false},                                                                                    \
         {"threads", PT_OPTION_COUNT, &(choice)->threads, "N", "threads to use; 0 = all", "0",   \
          false},                                                                                \
     {                                                                                           \

@@ -6,7 +6,7 @@
 /* What WebGPU finds here. */
 typedef struct gpu_here {
     char adapter[200]; /* empty: there is none */
-    char why[240];     /* not, or not by default */
+    char why[300];     /* not, or not by default */
     char remark[400];  /* what is wrong with it; empty: nothing */
     bool tried;        /* its kernels were put on trial */
 } gpu_here;
@@ -108,10 +108,17 @@ const pt_verb pt_verb_devices = {
     .name = "devices",
     .summary = "show what can compute on this machine",
     .usage = "posttrain devices [--json]",
-    .details = "Example:\n  posttrain devices\n",
-    .manual = "Lists the devices that --device takes, the GPU that WebGPU finds (through a library "
-              "that POSTTRAIN_WEBGPU names, or that "
-              "the loader finds: libwebgpu_dawn.so, libwgpu_native.so), and the instruction sets "
+    .details =
+        "What --device takes: cpu; webgpu, a GPU; webgpu-software, an emulated one as well, to "
+        "try\n"
+        "things out; ref, plain and slow. A GPU needs a driver for Vulkan, Metal or D3D12 and a\n"
+        "library with webgpu.h, which the environment variable POSTTRAIN_WEBGPU names, as in\n"
+        "POSTTRAIN_WEBGPU=/opt/dawn/libwebgpu_dawn.so; else libwebgpu_dawn.so or "
+        "libwgpu_native.so\n"
+        "is taken where the loader finds it.\n\n"
+        "Example:\n  posttrain devices\n",
+    .manual = "Lists the devices that --device takes, the GPU that WebGPU finds, and the "
+              "instruction sets "
               "that --isa takes here, worst first. A GPU's kernels for products are put on trial "
               "first, which takes seconds, and what fails is told. Those whose names end in strict "
               "give the bits of plain C and "

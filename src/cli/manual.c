@@ -316,7 +316,8 @@ void pt_manual_end(const char *name, pt_strbuf *out)
     put_exit_status(out);
     pt_strbuf_puts(out, ".SH ENVIRONMENT\n"
                         ".TP\n.B NO_COLOR\nIf set, progress on a terminal has no colours.\n"
-                        ".TP\n.B TERM\nIf it is \\fBdumb\\fR, progress is plain lines.\n");
+                        ".TP\n.B TERM\nIf it is \\fBdumb\\fR, progress is plain lines.\n"
+                        ".TP\n.B POSTTRAIN_WEBGPU\nThe library through which a GPU is used.\n");
     put_see_also(name, out);
 }
 
