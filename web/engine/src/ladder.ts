@@ -57,7 +57,7 @@ export async function* climb<W extends Kernel>(ways: W[], sizes: number[], time:
 export class Ladder {
     private readonly engine: () => Abi;
     private readonly gpu: GpuInUse;
-    private stopping = false;
+    private stops = 0;
 
     constructor(engine: () => Abi, gpu: GpuInUse) {
         this.engine = engine;
@@ -73,47 +73,51 @@ export class Ladder {
         return [...kernels.map((kernel, index) => ({ ...kernel, device: 'webgpu' as const, index })), { name: PROCESSOR, device: 'cpu', index: LINEAR }];
     }
 
-    /** Another takes the engine: what is under way ends. */
+    /** Another takes the engine: what is under way ends, and what waits for its turn. */
     stop(): void {
-        this.stopping = true;
+        this.stops++;
     }
 
-    /** Tells each rung, until it is `cancelled`. */
-    async climb({ kernels, sizes }: LadderSettings, tell: (rung: Rung) => void, cancelled: () => boolean): Promise<void> {
-        this.stopping = false;
-        const stopped = () => this.stopping || cancelled();
+    /** Whether another took the engine since. */
+    watch(): () => boolean {
+        const before = this.stops;
+        return () => this.stops !== before;
+    }
+
+    /** Tells each rung, until there is a reason to end. */
+    async climb({ kernels, sizes }: LadderSettings, tell: (rung: Rung) => void, whyEnd: () => string): Promise<void> {
         const ways = this.ways();
         if (!Array.isArray(sizes) || !(kernels === undefined || Array.isArray(kernels))) throw new EngineError('BAD_INPUT', 'sizes and kernels must be lists');
-        const unknown = kernels?.find((name) => !ways.some((way) => way.name === name));
-        if (unknown !== undefined) throw new EngineError('BAD_INPUT', `there is no kernel '${unknown}' here; there are ${ways.map(({ name }) => name).join(', ')}`);
-        const wrong = sizes.find((size) => !Number.isInteger(size) || size < 1 || size > MOST_SIZE);
-        if (wrong !== undefined) throw new EngineError('BAD_INPUT', `a size is ${wrong}, it must be a whole number from 1 to ${MOST_SIZE}`);
+        for (const name of kernels ?? [])
+            if (!ways.some((way) => way.name === name)) throw new EngineError('BAD_INPUT', `there is no kernel '${name}' here; there are ${ways.map((way) => way.name).join(', ')}`);
+        for (const size of sizes)
+            if (!Number.isInteger(size) || size < 1 || size > MOST_SIZE) throw new EngineError('BAD_INPUT', `a size is ${size}, it must be a whole number from 1 to ${MOST_SIZE}`);
         const wanted = ways.filter(({ name }) => kernels?.includes(name) ?? true);
         try {
-            for await (const rung of climb(wanted, sizes, (way, size) => this.time(way, size, stopped))) tell(rung);
+            for await (const rung of climb(wanted, sizes, (way, size) => this.time(way, size, whyEnd))) tell(rung);
         } finally {
             this.engine().endLadder();
         }
     }
 
-    private async time({ index }: Way, size: number, stopped: () => boolean): Promise<Timing> {
+    private async time({ index }: Way, size: number, whyEnd: () => string): Promise<Timing> {
         try {
             this.engine().call('ladder', index, size);
             await this.gpu.now?.allocated();
-            return await this.poll(size, stopped);
+            return await this.poll(size, whyEnd);
         } catch (error) {
             if (this.gpu.failed) await this.gpu.renew();
             throw error;
         }
     }
 
-    private async poll(size: number, stopped: () => boolean): Promise<Timing> {
+    private async poll(size: number, whyEnd: () => string): Promise<Timing> {
         for (;;) {
-            if (stopped()) this.engine().call('ladder_stop');
+            if (whyEnd()) this.engine().call('ladder_stop');
             const { again, waits, result } = this.engine().poll('ladder_poll', SLICE_MS);
             const timing = result as Omit<Timing, 'gflops'>;
             if (!again && timing.blocks) return { ...timing, gflops: (2 * size ** 3) / timing.seconds / 1e9 };
-            if (!again) throw new EngineError('INTERRUPTED', this.stopping ? 'a run or a model took the engine' : 'it was cancelled');
+            if (!again) throw new EngineError('INTERRUPTED', whyEnd());
             await this.gpu.rest(waits);
         }
     }

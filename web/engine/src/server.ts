@@ -237,11 +237,14 @@ export class Server {
                 return this.engine().values();
             }),
         kernels: () => this.ladder.kernels(),
-        ladder: (settings, id) =>
-            this.alone('ladder', id, async () => {
-                await this.ladder.climb(settings, (rung) => this.tell(id, [rung]), () => this.cancelled.has(id));
+        ladder: (settings, id) => {
+            const taken = this.ladder.watch();
+            const whyEnd = () => (taken() ? 'a run or a model took the engine' : this.cancelled.has(id) ? 'it was cancelled' : '');
+            return this.alone('ladder', id, async () => {
+                await this.ladder.climb(settings, (rung) => this.tell(id, [rung]), whyEnd);
                 return null;
-            }),
+            });
+        },
         cancel: ({ id }) => {
             this.cancelled.add(id);
             return null;

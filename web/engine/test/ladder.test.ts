@@ -77,16 +77,19 @@ test('the processor is measured in blocks of ten milliseconds, alone and until i
     }
     assert.equal(seen.length, 1, 'it ends quietly');
     await assert.rejects(all(engine.ladder({ sizes: [0] })), refuses('BAD_INPUT', /a size is 0/));
+    const odd = [undefined, null, '32', NaN, 32.5, -1, 2 ** 14 + 1, 2 ** 40, 32n, [32]] as number[];
+    for (const size of odd) await assert.rejects(all(engine.ladder({ sizes: [32, size] })), refuses('BAD_INPUT', /a size is /));
     await assert.rejects(all(engine.ladder({ sizes: 5 as unknown as number[] })), refuses('BAD_INPUT', /must be lists/));
+    await assert.rejects(all(engine.ladder({ kernels: [undefined] as unknown as string[] })), refuses('BAD_INPUT', /no kernel 'undefined' here/));
     await assert.rejects(all(engine.ladder({ kernels: ['naive'] })), refuses('BAD_INPUT', /no kernel 'naive' here; there are processor/));
 });
 
-test('it is refused beside a run, and ends when one takes the engine', async (t) => {
+test('it is refused beside a run, and ends when one takes the engine, also while it waits for its turn', async (t) => {
     const engine = await open(t);
-    const climbing = all(engine.ladder({ sizes: [256, 512, 1024] }));
-    climbing.catch(() => undefined);
+    const climbing = [0, 1].map(() => all(engine.ladder({ sizes: [256, 512, 1024] })));
+    for (const climb of climbing) climb.catch(() => undefined);
     const run = await engine.train({ corpus, settings: { ...small, steps: 3 } });
-    await assert.rejects(climbing, refuses('INTERRUPTED', /a run or a model took the engine/));
+    for (const climb of climbing) await assert.rejects(climb, refuses('INTERRUPTED', /a run or a model took the engine/));
     await assert.rejects(all(engine.ladder()), refuses('BAD_INPUT', /measure with an engine of its own/));
     assert.equal(await run.done, true);
 });
