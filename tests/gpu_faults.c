@@ -2,6 +2,7 @@
  *
  *   GPU_FAULTS_LOSE="60 5"   the first device opened is lost at its 60th dispatch, the second at its 5th, others never
  *   GPU_FAULTS_ROOM=1000000  a device gives so many bytes in buffers, and has no memory for more
+ *   GPU_FAULTS_REAL=1        an emulated GPU says that it is a real one
  *
  * What is not defined here, the loader finds in the library behind it: libgpu_behind.so, which this one needs.
  * SPDX-License-Identifier: MIT */
@@ -14,6 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define LOST_UNKNOWN 1
+#define DISCRETE 1
 
 /* A function of the library behind: `variable.call(…)`. */
 #define BEHIND(variable, name, result, ...) \
@@ -22,6 +24,7 @@
         result (*call)(__VA_ARGS__);        \
     } variable = {dlsym(RTLD_NEXT, name)}
 
+EXPORT uint32_t wgpuAdapterGetInfo(WGPUAdapter adapter, WGPUAdapterInfo *info);
 EXPORT WGPUQueue wgpuDeviceGetQueue(WGPUDevice of);
 EXPORT void wgpuComputePassEncoderDispatchWorkgroups(WGPUComputePassEncoder pass, uint32_t x,
                                                      uint32_t y, uint32_t z);
@@ -44,6 +47,14 @@ static int64_t number_of(const char *list, int n)
         if (end == list) return 0;
     }
     return value;
+}
+
+uint32_t wgpuAdapterGetInfo(WGPUAdapter adapter, WGPUAdapterInfo *info)
+{
+    BEHIND(get, "wgpuAdapterGetInfo", uint32_t, WGPUAdapter, WGPUAdapterInfo *);
+    uint32_t status = get.call(adapter, info);
+    if (getenv("GPU_FAULTS_REAL")) info->type = DISCRETE;
+    return status;
 }
 
 WGPUQueue wgpuDeviceGetQueue(WGPUDevice of)

@@ -3,17 +3,19 @@
  * SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
+#include "device/webgpu/matmul.h"
+#include "device/webgpu/remembered.h"
 #include "program.h"
 
 #define STEPS 24
 
 static pt_error err;
 static char library[600]; /* of POSTTRAIN_WEBGPU */
+static char faults[1100]; /* before it */
 
 /* A fresh folder, in which the library stands behind the faults; false where there is none. */
 static bool between(void)
 {
-    static char faults[1100];
     const char *named = getenv("POSTTRAIN_WEBGPU");
     if (!*library) snprintf(library, sizeof library, "%s", named ? named : "");
     snprintf(faults, sizeof faults, "%.*slibgpu_faults.so",
@@ -25,6 +27,7 @@ static bool between(void)
     setenv("LD_LIBRARY_PATH", in_folder(""), 1);
     unsetenv("GPU_FAULTS_LOSE");
     unsetenv("GPU_FAULTS_ROOM");
+    unsetenv("GPU_FAULTS_REAL");
     return true;
 }
 #define NEEDS_FAULTS() \
@@ -131,6 +134,51 @@ TEST(a_gpu_that_is_lost_again_and_again_is_given_up)
     unsetenv("GPU_FAULTS_LOSE");
     CHECK_INT(RUN("train", "--resume", lost, "--quiet")->code, 0);
     check_same(lost, plain);
+}
+
+/* As if all kernels had been tried on an earlier day, the last was wrong, and the simplest, whose trial takes no time, had won. */
+static void remember_the_simplest(void)
+{
+    pt_device *d = NULL;
+    pt_wg_choice choice = {0};
+    pt_strbuf text = {0};
+    int last = 0;
+    setenv("POSTTRAIN_WEBGPU", library, 1);
+    CHECK_OK(pt_device_webgpu_new(&d, &(pt_webgpu_options){.software = true, .tuned = true}, &err),
+             err);
+    pt_wg_choice_init(&choice, false);
+    for (int i = 0; i < pt_wg_tile_count(); i++) {
+        const pt_wg_tile *t = &pt_wg_tiles[i];
+        bool contends = t->contends && !pt_wg_tile_approximate(t) && !pt_wg_tile_lacks(d, t);
+        if (i == 0 || contends) choice.verdict[last = i] = PT_WG_RIGHT;
+    }
+    choice.verdict[last] = PT_WG_WRONG;
+    pt_wg_choice_write(&choice, d->detail, &text);
+    pt_device_free(d);
+    CHECK_OK(pt_fs_make_folder(in_folder("cache/posttrain"), &err), err);
+    FILE *f = fopen(in_folder("cache/posttrain/webgpu.json"), "wb");
+    CHECK(f && fwrite(text.data, 1, text.len, f) == text.len && fclose(f) == 0);
+    pt_strbuf_deinit(&text);
+    setenv("XDG_CACHE_HOME", in_folder("cache"), 1);
+    setenv("POSTTRAIN_WEBGPU", faults, 1);
+}
+
+/* Else it would go on with the simplest products, slowly and to other bits. */
+TEST(a_gpu_opened_anew_has_its_kernels_chosen_again)
+{
+    NEEDS_FAULTS();
+    const char *lost = kept("lost");
+    remember_the_simplest();
+    setenv("GPU_FAULTS_REAL", "1", 1);
+    setenv("GPU_FAULTS_LOSE", "400", 1);
+    result *r = RUN("train", MODEL, "--device", "webgpu", "--out", lost, "--batch", "4", "--steps",
+                    "12", "--quiet");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK_INT(read_curve(lost).resumed, 1);
+    const char *first = strstr(r->error, " kernels for products failed their trial");
+    CHECK(first && strstr(first, "opened anew"));
+    CHECK(strstr(first + 1, " kernels for products failed their trial"));
 }
 
 TEST(text_and_losses_survive_one_loss)

@@ -358,6 +358,14 @@ static pt_status poll_to_the_end(train_verb *v, pt_error *err)
     return s;
 }
 
+/* Whatever a GPU must do before its first op; a user should know which of its kernels cannot be trusted. */
+static pt_status ready(const train_verb *v, pt_error *err)
+{
+    pt_status s = pt_get_ready(v->device, v->args.quiet, err);
+    if (s == PT_OK && v->device->remark) pt_say("posttrain: %s\n", v->device->remark);
+    return s;
+}
+
 /* ---- a device that was lost ---- */
 
 /* Opened anew, with the trainer; the run is at its start. What `why` says of the loss is told where that fails. */
@@ -372,6 +380,7 @@ static pt_status open_anew(train_verb *v, const char *why, pt_error *err)
         return pt_fail(err, PT_LOST, "step %lld: %.80s; opening it anew fails: %s",
                        (long long)v->lost_at, why, now.message);
     pt_status s = pt_trainer_new(&v->trainer, v->device, &v->desc, err);
+    if (s == PT_OK) s = ready(v, err);
     return s ? s : begin_trainer(v, err);
 }
 
@@ -481,14 +490,6 @@ static pt_status open_run(train_verb *v, int argc, char **argv, pt_error *err)
     pt_status s = v->args.previous ? resume_run(v, words, err) : begin_run(v, words, err);
     pt_strbuf_deinit(&command);
     return s ? s : open_events(v, err);
-}
-
-/* Whatever a GPU must do before its first op; a user should know which of its kernels cannot be trusted. */
-static pt_status ready(const train_verb *v, pt_error *err)
-{
-    pt_status s = pt_get_ready(v->device, v->args.quiet, err);
-    if (s == PT_OK && v->device->remark) pt_say("posttrain: %s\n", v->device->remark);
-    return s;
 }
 
 /* The loop ended with s: the end is recorded, the report written. The status of all that. */
