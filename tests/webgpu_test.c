@@ -213,4 +213,13 @@ TEST(a_library_that_is_none_is_a_sentence)
 #endif
 }
 
+TEST(a_library_with_an_odd_name_reaches_no_terminal)
+{
+    fresh_folder();
+    setenv("POSTTRAIN_WEBGPU", "a\nb\033[31m", 1);
+    result *r = RUN("devices");
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->out, "webgpu no GPU") && !strchr(r->out, '\033'));
+}
+
 PT_TEST_MAIN

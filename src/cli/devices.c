@@ -30,7 +30,7 @@ static gpu_here look_for_gpu(void)
     gpu_here here = {0};
     pt_error err = {0};
     if (look_at_gpu(false, &here, &err) == PT_OK) return here;
-    pt_format(here.why, sizeof here.why, "%s", err.message);
+    pt_safe_line(here.why, sizeof here.why, err.message, strlen(err.message));
     (void)look_at_gpu(true, &here, NULL);
     return here;
 }
