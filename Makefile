@@ -403,7 +403,7 @@ WASM_FILES := $(shell grep -lE '^.include "base/(fs|fs_calls|atomic_file|append_
 WASM_BENCH := $(addprefix src/bench/,ladder.c memory.c probe.c samples.c square.c timed.c)
 WASM_SRC := $(filter-out $(filter-out $(WASM_BENCH),$(wildcard src/bench/*.c)) %_test.c src/api/% src/cli/% src/factory/% src/device/fake/% src/base/fs% \
               src/base/atomic_file.c src/base/append_file.c %/platform_posix.c \
-              %/host_native.c $(WASM_FILES),$(SRC))
+              %/host_native.c %/host_library.c $(WASM_FILES),$(SRC))
 WASM_CPU := $(filter-out %_selftest_cpu.c src/device/cpu/gemm_bf16%,$(CPU))
 WASM_CFLAGS = -std=c17 -ffreestanding -nostdlib -Isrc -mbulk-memory -fno-math-errno \
               -fno-trapping-math -ffp-contract=off -DPT_CPU_DEVICE_ONLY=1 $(WARN)

@@ -3,8 +3,8 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/platform.h"
-#include "device/webgpu/abi.h"
 #include "device/webgpu/host.h"
+#include "device/webgpu/host_library.h"
 
 #define MOST_GPUS 8
 #define MOST_BINDINGS 16
@@ -15,16 +15,6 @@
     500000000 /* a refusal may be the first sign of a loss, which is told a moment later */
 #define SPARE_READINGS 8
 #define MOST_SPARE_BYTES (1 << 20)
-
-/* The functions of the library. */
-static struct {
-    bool whole;
-    bool native;       /* wgpu-native: it compiles while one waits */
-    char trouble[256]; /* why there is no library */
-#define MEMBER(name, result, arguments) result(*name) arguments;
-    WGPU_FUNCTIONS(MEMBER)
-#undef MEMBER
-} wgpu;
 
 /* Numbered things: slot i has number i + 1. */
 typedef struct table {
@@ -122,40 +112,6 @@ static void fail(gpu *g, pt_gpu_failure_kind kind, WGPUStringView message)
     g->failure = kind;
 }
 
-/* ---- loading ---- */
-
-/* What is missing first is told. */
-static bool load_from(const char *library)
-{
-    wgpu.whole = true;
-#define FIND(name, result, arguments)                                            \
-    wgpu.name = (result(*) arguments)pt_platform_library(library, "wgpu" #name); \
-    if (wgpu.whole && !wgpu.name)                                                \
-        pt_format(wgpu.trouble, sizeof wgpu.trouble,                             \
-                  "POSTTRAIN_WEBGPU names no library with webgpu.h: %s",         \
-                  pt_platform_library_trouble());                                \
-    wgpu.whole = wgpu.whole && wgpu.name;
-    WGPU_FUNCTIONS(FIND)
-#undef FIND
-    wgpu.native = pt_platform_library(library, "wgpuDevicePoll") != NULL;
-    return wgpu.whole;
-}
-
-static bool load(void)
-{
-    static const char *const names[] = {"libwebgpu_dawn.so",       "libwebgpu_wrapper.so",
-                                        "libwgpu_native.so",       "libwebgpu_dawn.dylib",
-                                        "libwebgpu_wrapper.dylib", "libwgpu_native.dylib"};
-    const char *named = pt_platform_env("POSTTRAIN_WEBGPU");
-    if (wgpu.whole) return true;
-    if (named && *named) return load_from(named);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (load_from(names[i])) return true;
-    pt_format(wgpu.trouble, sizeof wgpu.trouble,
-              "no library with webgpu.h: make webgpu, and set POSTTRAIN_WEBGPU");
-    return false;
-}
-
 /* ---- callbacks: only within process_events ---- */
 
 static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView message, void *user,
@@ -210,7 +166,7 @@ static void on_pipeline(uint32_t status, WGPUComputePipeline object, WGPUStringV
     bool wanted = !p->trial && !p->freed;
     if (p->state == PT_GPU_FAILED && wanted) refuse(p->gpu, PT_GPU_BROKEN, message);
     if (!p->freed) return;
-    if (object) wgpu.ComputePipelineRelease(object);
+    if (object) pt_wgpu.ComputePipelineRelease(object);
     pt_free(p);
 }
 
@@ -237,7 +193,7 @@ static void on_done(void) { processing->done++; }
 static void process_events(gpu *g)
 {
     processing = g;
-    wgpu.InstanceProcessEvents(g->instance);
+    pt_wgpu.InstanceProcessEvents(g->instance);
     processing = NULL;
 }
 
@@ -261,14 +217,14 @@ static bool wait_for_answer(gpu *g)
 static void name_adapter(gpu *g)
 {
     WGPUAdapterInfo info = {0};
-    wgpu.AdapterGetInfo(g->adapter, &info);
+    pt_wgpu.AdapterGetInfo(g->adapter, &info);
     g->software = info.type == WGPU_ADAPTER_CPU;
     if (info.backend == WGPU_BACKEND_NULL)
         fail(g, PT_GPU_BROKEN, view("none was found that has a driver for Vulkan, Metal or D3D12"));
     pt_format(g->adapter_name, sizeof g->adapter_name, "%.*s%s%.*s", (int)info.device.length,
               info.device.data ? info.device.data : "", info.description.length ? ", " : "",
               (int)info.description.length, info.description.data ? info.description.data : "");
-    wgpu.AdapterInfoFreeMembers(info);
+    pt_wgpu.AdapterInfoFreeMembers(info);
 }
 
 /* What the library says of limits makes sense; else its structs are laid out in another way. */
@@ -285,11 +241,11 @@ static bool request_adapter(gpu *g)
     WGPURequestAdapterOptions options = {.power = WGPU_POWER_HIGH};
     WGPUCallbackInfo answer = {
         .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_adapter, .user1 = g};
-    wgpu.InstanceRequestAdapter(g->instance, &options, answer);
+    pt_wgpu.InstanceRequestAdapter(g->instance, &options, answer);
     if (!wait_for_answer(g)) return false;
     name_adapter(g);
     if (g->failure) return false;
-    wgpu.AdapterGetLimits(g->adapter, &g->limits);
+    pt_wgpu.AdapterGetLimits(g->adapter, &g->limits);
     g->limits.next = NULL;
     if (limits_make_sense(&g->limits)) return true;
     fail(g, PT_GPU_BROKEN, view("its limits make no sense: its webgpu.h is another one"));
@@ -303,7 +259,7 @@ static size_t find_features(gpu *g, uint32_t *found)
                                      17, 18, 0x30021}; /* subgroups */
     size_t n = 0;
     for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
-        if (wgpu.AdapterHasFeature(g->adapter, maybe[i])) found[n++] = maybe[i];
+        if (pt_wgpu.AdapterHasFeature(g->adapter, maybe[i])) found[n++] = maybe[i];
     return n;
 }
 
@@ -319,10 +275,10 @@ static bool request_device(gpu *g)
                                    .error = {.callback = (WGPUCallback)on_error, .user1 = g}};
     WGPUCallbackInfo answer = {
         .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_device, .user1 = g};
-    wgpu.AdapterRequestDevice(g->adapter, &wanted, answer);
+    pt_wgpu.AdapterRequestDevice(g->adapter, &wanted, answer);
     if (!wait_for_answer(g)) return false;
-    g->queue = wgpu.DeviceGetQueue(g->device);
-    wgpu.DeviceGetLimits(g->device, &g->limits);
+    g->queue = pt_wgpu.DeviceGetQueue(g->device);
+    pt_wgpu.DeviceGetLimits(g->device, &g->limits);
     return true;
 }
 
@@ -336,9 +292,9 @@ static void make_layouts(gpu *g, int n)
         entry[i].buffer.dynamic = i == 0;
     }
     WGPULayoutDescriptor groups = {.n = (size_t)n + 1, .entries = entry};
-    g->group_layout[n] = wgpu.DeviceCreateBindGroupLayout(g->device, &groups);
+    g->group_layout[n] = pt_wgpu.DeviceCreateBindGroupLayout(g->device, &groups);
     WGPUPipelineLayoutDescriptor layout = {.n = 1, .layouts = &g->group_layout[n]};
-    g->layout[n] = wgpu.DeviceCreatePipelineLayout(g->device, &layout);
+    g->layout[n] = pt_wgpu.DeviceCreatePipelineLayout(g->device, &layout);
 }
 
 /* One on trial may be refused: Dawn's compiler tells that of its pipeline as well, wgpu-native's on the spot. */
@@ -348,10 +304,10 @@ static WGPUShaderModule make_shader(gpu *g, const char *wgsl, size_t n, bool tri
     WGPUShaderDescriptor shader = {.next = &text.chain};
     WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
                                .callback = (WGPUCallback)on_trial};
-    bool scope = trial && !wgpu.native;
-    if (scope) wgpu.DevicePushErrorScope(g->device, WGPU_FILTER_VALIDATION);
-    WGPUShaderModule module = wgpu.DeviceCreateShaderModule(g->device, &shader);
-    if (scope) wgpu.DevicePopErrorScope(g->device, answer);
+    bool scope = trial && !pt_wgpu.native;
+    if (scope) pt_wgpu.DevicePushErrorScope(g->device, WGPU_FILTER_VALIDATION);
+    WGPUShaderModule module = pt_wgpu.DeviceCreateShaderModule(g->device, &shader);
+    if (scope) pt_wgpu.DevicePopErrorScope(g->device, answer);
     return module;
 }
 
@@ -360,37 +316,48 @@ static void compile(gpu *g, pipeline *p, const char *wgsl, size_t n, const char 
 {
     p->gpu = g;
     if (p->trial) {
-        g->trying = wgpu.native;
+        g->trying = pt_wgpu.native;
         g->refused = false;
     }
     WGPUShaderModule module = make_shader(g, wgsl, n, p->trial);
     WGPUPipelineDescriptor d = {.layout = layout,
                                 .compute = {.module = module, .entry = view(entry)}};
-    if (wgpu.native) {
-        p->object = wgpu.DeviceCreateComputePipeline(g->device, &d);
+    if (pt_wgpu.native) {
+        p->object = pt_wgpu.DeviceCreateComputePipeline(g->device, &d);
         p->state = p->object && !(p->trial && g->refused) ? PT_GPU_READY : PT_GPU_FAILED;
     } else {
         WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
                                    .callback = (WGPUCallback)on_pipeline,
                                    .user1 = p};
         g->compiling++;
-        wgpu.DeviceCreateComputePipelineAsync(g->device, &d, answer);
+        pt_wgpu.DeviceCreateComputePipelineAsync(g->device, &d, answer);
     }
-    wgpu.ShaderModuleRelease(module);
+    pt_wgpu.ShaderModuleRelease(module);
     if (p->trial) g->trying = false;
+}
+
+/* Now, or when its compiler answers. */
+static void release_pipeline(pipeline *p)
+{
+    p->freed = p->state == PT_GPU_WAITING;
+    if (p->freed) return;
+    if (p->object) pt_wgpu.ComputePipelineRelease(p->object);
+    pt_free(p);
 }
 
 static bool compiles(gpu *g, const char *text)
 {
-    pipeline p = {0};
+    pipeline *p = pt_alloc(sizeof *p);
+    if (!p) return false;
     g->trying = true;
     g->refused = false;
-    compile(g, &p, text, strlen(text), "main", g->layout[1]);
-    while (p.state == PT_GPU_WAITING && !g->failure) process_events(g);
+    compile(g, p, text, strlen(text), "main", g->layout[1]);
+    while (p->state == PT_GPU_WAITING && !g->failure) process_events(g);
     process_events(g);
     g->trying = false;
-    if (p.object) wgpu.ComputePipelineRelease(p.object);
-    return p.state == PT_GPU_READY && !g->refused;
+    bool ready = p->state == PT_GPU_READY && !g->refused;
+    release_pipeline(p);
+    return ready;
 }
 
 static void try_features(gpu *g)
@@ -406,7 +373,7 @@ static void try_features(gpu *g)
 
 static bool open_all(gpu *g, bool software)
 {
-    g->instance = wgpu.CreateInstance(NULL);
+    g->instance = pt_wgpu.CreateInstance(NULL);
     if (!g->instance) {
         fail(g, PT_GPU_BROKEN, view("the library makes no instance"));
         return false;
@@ -430,7 +397,7 @@ uint32_t pt_gpu_open(int32_t software, char *why, int32_t cap)
     uint32_t number = 0;
     while (number < MOST_GPUS && gpus[number]) number++;
     const char *trouble = NULL;
-    if (!load()) trouble = wgpu.trouble;
+    if (!pt_wgpu_load()) trouble = pt_wgpu.trouble;
     else if (number == MOST_GPUS) trouble = "too many are open";
     gpu *g = trouble ? NULL : pt_alloc(sizeof *g);
     if (!trouble && !g) trouble = "no memory";
@@ -451,16 +418,16 @@ static void free_reading(gpu *g, reading *r)
 {
     g->live_buffers--;
     g->live_bytes -= (int64_t)r->bytes;
-    wgpu.BufferDestroy(r->object);
-    wgpu.BufferRelease(r->object);
+    pt_wgpu.BufferDestroy(r->object);
+    pt_wgpu.BufferRelease(r->object);
     pt_free(r);
 }
 
 static void end_encoding(gpu *g)
 {
     if (g->pass) {
-        wgpu.ComputePassEncoderEnd(g->pass);
-        wgpu.ComputePassEncoderRelease(g->pass);
+        pt_wgpu.ComputePassEncoderEnd(g->pass);
+        pt_wgpu.ComputePassEncoderRelease(g->pass);
         g->pass = NULL;
     }
 }
@@ -496,23 +463,23 @@ void pt_gpu_close(uint32_t number)
 {
     gpu *g = gpu_of(number);
     end_encoding(g);
-    if (g->encoder) wgpu.CommandEncoderRelease(g->encoder);
+    if (g->encoder) pt_wgpu.CommandEncoderRelease(g->encoder);
     if (!wait_for_compilers(g)) {
         gpus[number - 1] = NULL; /* the rest is left as it is */
         return;
     }
     g->closing = true;
-    if (g->device) wgpu.DeviceDestroy(g->device);
+    if (g->device) pt_wgpu.DeviceDestroy(g->device);
     for (int i = 0; i < 3; i++) process_events(g); /* callbacks that were cancelled */
     free_tables(g, number);
     for (int i = 0; i <= MOST_BINDINGS; i++) {
-        if (g->layout[i]) wgpu.PipelineLayoutRelease(g->layout[i]);
-        if (g->group_layout[i]) wgpu.BindGroupLayoutRelease(g->group_layout[i]);
+        if (g->layout[i]) pt_wgpu.PipelineLayoutRelease(g->layout[i]);
+        if (g->group_layout[i]) pt_wgpu.BindGroupLayoutRelease(g->group_layout[i]);
     }
-    if (g->queue) wgpu.QueueRelease(g->queue);
-    if (g->device) wgpu.DeviceRelease(g->device);
-    if (g->adapter) wgpu.AdapterRelease(g->adapter);
-    if (g->instance) wgpu.InstanceRelease(g->instance);
+    if (g->queue) pt_wgpu.QueueRelease(g->queue);
+    if (g->device) pt_wgpu.DeviceRelease(g->device);
+    if (g->adapter) pt_wgpu.AdapterRelease(g->adapter);
+    if (g->instance) pt_wgpu.InstanceRelease(g->instance);
     gpus[number - 1] = NULL;
     pt_free(g);
 }
@@ -555,7 +522,7 @@ int32_t pt_gpu_failure(uint32_t number) { return (int32_t)gpu_of(number)->failur
 static WGPUBuffer make_buffer(gpu *g, uint64_t usage, uint64_t bytes)
 {
     WGPUBufferDescriptor d = {.usage = usage, .bytes = bytes};
-    return wgpu.DeviceCreateBuffer(g->device, &d);
+    return pt_wgpu.DeviceCreateBuffer(g->device, &d);
 }
 
 uint32_t pt_gpu_buffer_new(uint32_t number, int32_t kind, double bytes)
@@ -584,8 +551,8 @@ void pt_gpu_buffer_free(uint32_t number, uint32_t index)
     if (!b) return;
     g->live_buffers--;
     g->live_bytes -= (int64_t)b->bytes;
-    wgpu.BufferDestroy(b->object);
-    wgpu.BufferRelease(b->object);
+    pt_wgpu.BufferDestroy(b->object);
+    pt_wgpu.BufferRelease(b->object);
     g->buffers.slot[index - 1] = NULL;
     pt_free(b);
 }
@@ -595,7 +562,7 @@ void pt_gpu_write(uint32_t number, uint32_t index, double offset, const void *sr
     gpu *g = gpu_of(number);
     buffer *b = table_get(&g->buffers, index);
     if (b && !g->failure)
-        wgpu.QueueWriteBuffer(g->queue, b->object, (uint64_t)offset, src, (size_t)bytes);
+        pt_wgpu.QueueWriteBuffer(g->queue, b->object, (uint64_t)offset, src, (size_t)bytes);
 }
 
 /* ---- pipelines and groups ---- */
@@ -630,10 +597,7 @@ void pt_gpu_pipeline_free(uint32_t number, uint32_t index)
     pipeline *p = table_get(&g->pipelines, index);
     if (!p) return;
     g->pipelines.slot[index - 1] = NULL;
-    p->freed = p->state == PT_GPU_WAITING;
-    if (p->freed) return;
-    if (p->object) wgpu.ComputePipelineRelease(p->object);
-    pt_free(p);
+    release_pipeline(p);
 }
 
 uint32_t pt_gpu_group_new(uint32_t number, uint32_t uniform, const pt_gpu_range *range, int32_t n)
@@ -651,7 +615,7 @@ uint32_t pt_gpu_group_new(uint32_t number, uint32_t uniform, const pt_gpu_range 
         entry[i + 1].bytes = (uint64_t)range[i].bytes;
     }
     WGPUGroupDescriptor d = {.layout = g->group_layout[n], .n = (size_t)n + 1, .entries = entry};
-    WGPUBindGroup group = wgpu.DeviceCreateBindGroup(g->device, &d);
+    WGPUBindGroup group = pt_wgpu.DeviceCreateBindGroup(g->device, &d);
     return group ? table_add(&g->groups, group) : 0;
 }
 
@@ -660,7 +624,7 @@ void pt_gpu_group_free(uint32_t number, uint32_t index)
     gpu *g = gpu_of(number);
     void *group = table_get(&g->groups, index);
     if (!group) return;
-    wgpu.BindGroupRelease(group);
+    pt_wgpu.BindGroupRelease(group);
     g->groups.slot[index - 1] = NULL;
 }
 
@@ -668,7 +632,7 @@ void pt_gpu_group_free(uint32_t number, uint32_t index)
 
 static WGPUCommandEncoder encoder_of(gpu *g)
 {
-    if (!g->encoder) g->encoder = wgpu.DeviceCreateCommandEncoder(g->device, NULL);
+    if (!g->encoder) g->encoder = pt_wgpu.DeviceCreateCommandEncoder(g->device, NULL);
     return g->encoder;
 }
 
@@ -686,10 +650,10 @@ void pt_gpu_dispatch(uint32_t number, uint32_t pipe, uint32_t group, uint32_t un
     const pipeline *p = table_get(&g->pipelines, pipe);
     WGPUBindGroup bound = table_get(&g->groups, group);
     if (g->failure || !p || !p->object || !bound) return;
-    if (!g->pass) g->pass = wgpu.CommandEncoderBeginComputePass(encoder_of(g), NULL);
-    wgpu.ComputePassEncoderSetPipeline(g->pass, p->object);
-    wgpu.ComputePassEncoderSetBindGroup(g->pass, 0, bound, 1, &uniform_offset);
-    wgpu.ComputePassEncoderDispatchWorkgroups(g->pass, groups[0], groups[1], groups[2]);
+    if (!g->pass) g->pass = pt_wgpu.CommandEncoderBeginComputePass(encoder_of(g), NULL);
+    pt_wgpu.ComputePassEncoderSetPipeline(g->pass, p->object);
+    pt_wgpu.ComputePassEncoderSetBindGroup(g->pass, 0, bound, 1, &uniform_offset);
+    pt_wgpu.ComputePassEncoderDispatchWorkgroups(g->pass, groups[0], groups[1], groups[2]);
 }
 
 void pt_gpu_copy(uint32_t number, uint32_t to, double to_offset, uint32_t from, double from_offset,
@@ -698,8 +662,8 @@ void pt_gpu_copy(uint32_t number, uint32_t to, double to_offset, uint32_t from, 
     gpu *g = gpu_of(number);
     const buffer *a = table_get(&g->buffers, to), *b = table_get(&g->buffers, from);
     if (g->failure) return;
-    wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)from_offset,
-                                          a->object, (uint64_t)to_offset, (uint64_t)bytes);
+    pt_wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)from_offset,
+                                             a->object, (uint64_t)to_offset, (uint64_t)bytes);
 }
 
 void pt_gpu_clear(uint32_t number, uint32_t index, double offset, double bytes)
@@ -707,7 +671,8 @@ void pt_gpu_clear(uint32_t number, uint32_t index, double offset, double bytes)
     gpu *g = gpu_of(number);
     const buffer *b = table_get(&g->buffers, index);
     if (g->failure) return;
-    wgpu.CommandEncoderClearBuffer(outside_pass(g), b->object, (uint64_t)offset, (uint64_t)bytes);
+    pt_wgpu.CommandEncoderClearBuffer(outside_pass(g), b->object, (uint64_t)offset,
+                                      (uint64_t)bytes);
 }
 
 static reading *reading_for(gpu *g, uint64_t bytes)
@@ -741,7 +706,7 @@ static void keep_spare(gpu *g, reading *r)
         free_reading(g, r);
         return;
     }
-    wgpu.BufferUnmap(r->object);
+    pt_wgpu.BufferUnmap(r->object);
     g->spare[i] = r;
 }
 
@@ -756,8 +721,8 @@ uint32_t pt_gpu_read_begin(uint32_t number, uint32_t index, double offset, doubl
         free_reading(g, r);
         return 0;
     }
-    wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)offset, r->object,
-                                          0, r->bytes);
+    pt_wgpu.CommandEncoderCopyBufferToBuffer(outside_pass(g), b->object, (uint64_t)offset,
+                                             r->object, 0, r->bytes);
     return at;
 }
 
@@ -775,7 +740,7 @@ int32_t pt_gpu_read_poll(uint32_t number, uint32_t index, void *dst)
         return PT_GPU_WAITING;
     }
     const void *bytes =
-        r->state == PT_GPU_READY ? wgpu.BufferGetConstMappedRange(r->object, 0, r->bytes) : NULL;
+        r->state == PT_GPU_READY ? pt_wgpu.BufferGetConstMappedRange(r->object, 0, r->bytes) : NULL;
     if (bytes) memcpy(dst, bytes, r->bytes);
     g->readings.slot[index - 1] = NULL;
     keep_spare(g, r);
@@ -791,7 +756,7 @@ static void map_submitted(gpu *g)
         r->submission = g->submitted;
         WGPUCallbackInfo answer = {
             .mode = WGPU_CALLBACK_PROCESS_EVENTS, .callback = (WGPUCallback)on_map, .user1 = r};
-        wgpu.BufferMapAsync(r->object, WGPU_MAP_READ, 0, r->bytes, answer);
+        pt_wgpu.BufferMapAsync(r->object, WGPU_MAP_READ, 0, r->bytes, answer);
     }
 }
 
@@ -800,15 +765,15 @@ void pt_gpu_submit(uint32_t number)
     gpu *g = gpu_of(number);
     if (!g->encoder || g->failure) return;
     end_encoding(g);
-    WGPUCommandBuffer commands = wgpu.CommandEncoderFinish(g->encoder, NULL);
-    wgpu.QueueSubmit(g->queue, 1, &commands);
-    wgpu.CommandBufferRelease(commands);
-    wgpu.CommandEncoderRelease(g->encoder);
+    WGPUCommandBuffer commands = pt_wgpu.CommandEncoderFinish(g->encoder, NULL);
+    pt_wgpu.QueueSubmit(g->queue, 1, &commands);
+    pt_wgpu.CommandBufferRelease(commands);
+    pt_wgpu.CommandEncoderRelease(g->encoder);
     g->encoder = NULL;
     g->submitted++;
     WGPUCallbackInfo answer = {.mode = WGPU_CALLBACK_PROCESS_EVENTS,
                                .callback = (WGPUCallback)on_done};
-    wgpu.QueueOnSubmittedWorkDone(g->queue, answer);
+    pt_wgpu.QueueOnSubmittedWorkDone(g->queue, answer);
     map_submitted(g);
 }
 
