@@ -3,7 +3,7 @@
 
 static const pt_op_info infos[PT_OP_COUNT] = {
 #define PT_OP(name, tensors, backward, cpu, formula) \
-    {#name, tensors, backward, cpu, (cpu) == 2, formula},
+    {#name, tensors, backward, cpu, (cpu) >= 2, formula},
 #include "tensor/ops.def"
 #undef PT_OP
 };

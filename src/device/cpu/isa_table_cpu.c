@@ -16,6 +16,11 @@
 #define OVERRIDE_2_0(name) table->kernel[PT_OP_##name][PT_FORWARD] = PT_KERNEL(name##_fwd);
 #define OVERRIDE_2_1(name) \
     OVERRIDE_2_0(name) table->kernel[PT_OP_##name][PT_BACKWARD] = PT_KERNEL(name##_bwd);
+#if defined(__wasm__)
+#define OVERRIDE_3_1(name)
+#else
+#define OVERRIDE_3_1(name) OVERRIDE_2_1(name)
+#endif
 #if defined(PT_STORED_BF16)
 #define OVERRIDE_1_0(name)
 #define OVERRIDE_1_1(name)

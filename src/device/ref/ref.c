@@ -26,6 +26,7 @@ typedef struct ref_device {
 #define KERNELS_1(name, backward) KERNELS_0(name, backward)
 #endif
 #define KERNELS_2(name, backward) KERNELS_1(name, backward)
+#define KERNELS_3(name, backward) KERNELS_0(name, backward)
 #define PT_OP(name, tensors, backward, cpu, formula) KERNELS_##cpu(name, backward)
 const pt_kernel_table pt_ref_table_f32 = {{
 #include "tensor/ops.def"
