@@ -11,6 +11,14 @@ export { text } from './visit.mjs';
 /** Why a test could not be: no failure, and said aloud. */
 class Skip extends Error {}
 
+/** The view, the run's state and all notices of a page, in a line. */
+async function shown(page) {
+    if (page.isClosed()) return 'a closed page';
+    const texts = page.evaluate(() => [...document.querySelectorAll('h1, .phase, .notice, [data-test=verdict]')].map((e) => e.textContent.trim().replace(/\s+/g, ' ')).join(' | '));
+    const late = new Promise((resolve) => setTimeout(resolve, 2000, 'a page that does not answer'));
+    return Promise.race([texts, late]).catch((error) => `nothing: ${error.message}`);
+}
+
 export class Driver {
     passed = 0;
     failed = 0;
@@ -70,10 +78,11 @@ export class Driver {
         }
     }
 
-    /** With a picture of the page, where pictures are wanted. */
+    /** With what every page shows, and a picture of the last, where pictures are wanted. */
     async fail(name, error) {
         this.failed++;
         console.log(`failed: ${name}\n${error.stack.replace(/(.{300}).*/g, '$1…')}`);
+        for (const { page } of this.visits) console.log(`  shown: ${await shown(page)}`);
         const page = this.visits.at(-1)?.page;
         if (this.shots && page && !page.isClosed()) await page.screenshot({ path: `${this.shots}/failed-${this.failed}.png`, fullPage: true }).catch(() => undefined);
     }
