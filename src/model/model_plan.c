@@ -177,11 +177,13 @@ static void plan_gradients(const planner *p)
     plan_statistic(p, &m->delta, "delta", c->n_heads);
 }
 
-/* Rows of logits held at once: about 64 MiB of them, at least 64 rows. Each chunk reads the whole head
- * and its whole gradient once, so few rows against a large vocabulary would be bound by memory. */
+/* Rows of logits held at once: about 64 MiB of them, on a GPU 256, at least 64 rows. Each chunk reads the whole
+ * head and its whole gradient once, so few rows against a large vocabulary would be bound by memory. */
 static int64_t default_head_rows(const pt_model *m, int64_t rows)
 {
-    int64_t wanted = pt_max_i64(64, (1 << 24) / m->config.vocab);
+    int64_t elements = 1 << 24, most = m->device->largest_tensor / 4;
+    if (most) elements = pt_min_i64(4 * elements, most); /* a GPU */
+    int64_t wanted = pt_max_i64(64, elements / m->config.vocab);
     return pt_min_i64(rows, wanted);
 }
 

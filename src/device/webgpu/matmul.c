@@ -11,14 +11,20 @@ const pt_wg_tile pt_wg_tiles[] = {
     {"64x64 8x4", PT_WG_TILED, 64, 64, 16, 8, 4, true, true},
     {"128x64 8x4", PT_WG_TILED, 128, 64, 8, 8, 4, true, false},
     {"64x64 8x8", PT_WG_TILED, 64, 64, 16, 8, 8, true, false},
-    {"128x64 8x8", PT_WG_TILED, 128, 64, 8, 8, 8, true, true},
+    {"128x64 8x8", PT_WG_TILED, 128, 64, 8, 8, 8, true, false},
     {"128x64 8x8 k16", PT_WG_TILED, 128, 64, 16, 8, 8, true, false},
-    {"128x128 8x8", PT_WG_TILED, 128, 128, 8, 8, 8, true, true},
+    {"128x128 8x8", PT_WG_TILED, 128, 128, 8, 8, 8, true, false},
     {"128x128 8x8 k16", PT_WG_TILED, 128, 128, 16, 8, 8, true, false},
     {"128x64 16x8", PT_WG_TILED, 128, 64, 16, 16, 8, true, false},
     {"128x128 16x8", PT_WG_TILED, 128, 128, 8, 16, 8, true, true},
     {"128x128 16x8 k16", PT_WG_TILED, 128, 128, 16, 16, 8, true, false},
-    {"128x256 16x8", PT_WG_TILED, 128, 256, 8, 16, 8, true, true},
+    {"128x256 16x8", PT_WG_TILED, 128, 256, 8, 16, 8, true, false},
+    {"32x32 4x4 unrolled", PT_WG_UNROLLED, 32, 32, 16, 4, 4, true, true},
+    {"64x64 8x4 unrolled", PT_WG_UNROLLED, 64, 64, 16, 8, 4, true, true},
+    {"64x128 8x4 unrolled", PT_WG_UNROLLED, 64, 128, 16, 8, 4, true, true},
+    {"128x64 8x8 unrolled", PT_WG_UNROLLED, 128, 64, 16, 8, 8, true, true},
+    {"128x128 8x8 unrolled", PT_WG_UNROLLED, 128, 128, 16, 8, 8, true, true},
+    {"128x128 16x8 unrolled", PT_WG_UNROLLED, 128, 128, 8, 16, 8, true, false},
     {"subgroup", PT_WG_SUBGROUP, 8, 1024, 4, 0, 0, true, false},
     {"subgroup matrix, f32 as 3 f16", PT_WG_MATRIX, 128, 128, 32, 0, 0, true, false},
     {"64x64 4x4, f16 storage", PT_WG_F16_STORAGE, 64, 64, 16, 4, 4, true, false},
@@ -41,6 +47,12 @@ enum {
     DEEPER,
     DEEPEST,
     BROAD,
+    SMALL_UNROLLED,
+    TALL_UNROLLED,
+    BROAD_UNROLLED,
+    HEAVY_UNROLLED,
+    LARGE_UNROLLED,
+    DEEPER_UNROLLED,
     SUBGROUP,
     MATRIX,
     F16_STORAGE,
@@ -65,7 +77,7 @@ static bool is_packed(const pt_wg_tile *t)
 
 static bool is_tiled(const pt_wg_tile *t)
 {
-    return t->kind == PT_WG_TILED || t->kind == PT_WG_F16_STORAGE;
+    return t->kind == PT_WG_TILED || t->kind == PT_WG_UNROLLED || t->kind == PT_WG_F16_STORAGE;
 }
 
 bool pt_wg_tile_approximate(const pt_wg_tile *t)
@@ -76,11 +88,16 @@ bool pt_wg_tile_approximate(const pt_wg_tile *t)
 #define MATRIX_BYTES \
     49152 /* of var<workgroup> in matmul_matrix.wgsl, with A and B as they need most */
 
+/* Of var<workgroup> in matmul_unrolled.wgsl, at most. */
+static int64_t unrolled_bytes(const pt_wg_tile *t) { return (t->bm + t->bn + 8) * t->bk * 4; }
+
 const char *pt_wg_tile_lacks(const pt_device *device, const pt_wg_tile *t)
 {
     const pt_wg_limits *l = pt_wg_limits_of(device);
     if (t->kind == PT_WG_SUBGROUP && !l->subgroups) return "subgroups";
     if (t->kind == PT_WG_F16_COMPUTE && !l->f16) return "shader-f16";
+    if (t->kind == PT_WG_UNROLLED && l->workgroup_bytes < unrolled_bytes(t))
+        return "room for its tiles";
     if (!on_matrix_units(t)) return NULL;
     if (!l->f16 || !l->subgroup_matrix) return "subgroup matrices of f16";
     return l->workgroup_bytes < MATRIX_BYTES ? "48 KiB of workgroup memory" : NULL;
@@ -90,8 +107,11 @@ const char *pt_wg_tile_lacks(const pt_device *device, const pt_wg_tile *t)
 
 /* Workgroups that keep a large GPU busy. */
 #define BUSY 264
+/* And what keeps it busy to the end, for sums that are long enough to be cut further. */
+#define MANY 1056
 #define MOST_SLICES 32
-#define LEAST_SLICE 64   /* of K */
+#define LEAST_SLICE 64 /* of K */
+#define LONG_SLICE 512
 #define SLICE_UNIT 32    /* of K, a multiple of every tile's: so slices do not depend on the tile */
 #define MATRIX_SLICE 512 /* at most, for its sums to be as good as those in f32 */
 
@@ -114,7 +134,7 @@ pt_wg_layout pt_wg_layout_of(const pt_wg_product *p)
 
 const pt_wg_tile *pt_wg_usual_tile(pt_wg_size size)
 {
-    static const int usual[PT_WG_SIZES] = {SMALL, MEDIUM, DEEPER, BROAD};
+    static const int usual[PT_WG_SIZES] = {SMALL, MEDIUM, DEEPER, DEEPER};
     return &pt_wg_tiles[usual[size]];
 }
 
@@ -126,7 +146,9 @@ static int64_t choose_slices(const pt_wg_product *p, const pt_wg_tile *t)
     int64_t most = pt_min_i64(MOST_SLICES, p->k / LEAST_SLICE);
     if (p->m * p->n > 1 << 22)
         return 1; /* the slices would be read and written for longer than they save */
-    return pt_max_i64(1, pt_min_i64(most, BUSY / pt_max_i64(groups, 1)));
+    int64_t needed = BUSY / pt_max_i64(groups, 1);
+    int64_t longer = pt_min_i64(p->k / LONG_SLICE, MANY / pt_max_i64(groups, 1));
+    return pt_max_i64(1, pt_min_i64(most, pt_max_i64(needed, longer)));
 }
 
 /* ---- a launch ---- */
@@ -170,12 +192,21 @@ static void add_words(pt_wg_call *call, const pt_wg_product *p, int64_t slices, 
     if (p->mask) add_tensor(call, "mask", p->mask);
 }
 
+/* As PT_WG_UNROLLED reads it: what lies beyond the end of a row may be anything. */
+static bool begins_in_fours(const pt_wg_matrix *x) { return fours(x, 0); }
+
+static bool is_unrolled(const pt_wg_product *p, const pt_wg_tile *t)
+{
+    return t->kind == PT_WG_UNROLLED && begins_in_fours(&p->a) && begins_in_fours(&p->b);
+}
+
 /* The tensors, in elements of four where the tile can use them, and the pipeline's constants. */
 static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_tile *t)
 {
     bool half = is_packed(t); /* A and B are then the packed ones */
-    bool va = t->vectors && !half && fours(&p->a, p->a.transposed ? p->m : p->k);
-    bool vb = t->vectors && !half && fours(&p->b, p->b.transposed ? p->k : p->n);
+    bool unrolled = is_unrolled(p, t), vectors = t->vectors && !half;
+    bool va = unrolled || (vectors && fours(&p->a, p->a.transposed ? p->m : p->k));
+    bool vb = unrolled || (vectors && fours(&p->b, p->b.transposed ? p->k : p->n));
     bool vc = t->vectors && !on_matrix_units(t) && fours(&p->c, p->n);
     add_tensor(call, half ? "half_a" : va ? "a4" : "a", p->a.tensor);
     add_tensor(call, half ? "half_b" : vb ? "b4" : "b", p->b.tensor);
@@ -191,6 +222,12 @@ static void add_operands(pt_wg_call *call, const pt_wg_product *p, const pt_wg_t
     add_constant(call, "BK", t->bk ? t->bk : 16);
     add_constant(call, "TM", t->tm ? t->tm : 4);
     add_constant(call, "TN", t->tn ? t->tn : 4);
+    if (!unrolled) return;
+    int threads = t->bm / t->tm * (t->bn / t->tn);
+    add_constant(call, "TM4", t->tm / 4);
+    add_constant(call, "TN4", t->tn / 4);
+    add_constant(call, "LOADS_A", t->bm * t->bk / 4 / threads);
+    add_constant(call, "LOADS_B", t->bn * t->bk / 4 / threads);
 }
 
 /* For the kernels that have no tiles. */
@@ -309,6 +346,7 @@ static const struct {
 } kernel_of[] = {
     [PT_WG_NAIVE] = {"matmul", "naive"},
     [PT_WG_TILED] = {"matmul", "tiled"},
+    [PT_WG_UNROLLED] = {"matmul_unrolled", "product"},
     [PT_WG_SUBGROUP] = {"matmul_subgroup", "product"},
     [PT_WG_MATRIX] = {"matmul_matrix", "product"},
     [PT_WG_F16_STORAGE] = {"matmul", "tiled"},
@@ -319,7 +357,9 @@ static const struct {
 static pt_status multiply(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
                           int64_t slices, int64_t slice_k, const parts *all, pt_error *err)
 {
-    pt_wg_call call = {.shader = kernel_of[t->kind].shader, .entry = kernel_of[t->kind].entry};
+    bool rolled = t->kind == PT_WG_UNROLLED && !is_unrolled(p, t);
+    pt_wg_kind kind = rolled ? PT_WG_TILED : t->kind;
+    pt_wg_call call = {.shader = kernel_of[kind].shader, .entry = kernel_of[kind].entry};
     add_operands(&call, p, t);
     if (t->kind == PT_WG_MATRIX) {
         add_tensor(&call, "scale_a", &all->scale_a);

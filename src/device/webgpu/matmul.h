@@ -36,6 +36,7 @@ pt_status pt_wg_column_sums(pt_device *device, const pt_wg_matrix *a, int64_t m,
 typedef enum pt_wg_kind {
     PT_WG_NAIVE,
     PT_WG_TILED,    /* matmul.wgsl */
+    PT_WG_UNROLLED, /* matmul_unrolled.wgsl, and TILED for matrices that do not lie in fours */
     PT_WG_SUBGROUP, /* matmul_subgroup.wgsl: lanes hand each other A */
     PT_WG_MATRIX, /* matmul_matrix.wgsl: f32 by three products of f16 on the units for products of subgroups */
     PT_WG_F16_STORAGE, /* these round A and B to f16 first: tiled in f32 */
@@ -53,7 +54,7 @@ typedef struct pt_wg_tile {
 
 #define PT_WG_MOST_TILES 64
 /* Simplest first: naive, which has no barriers, then what a GPU takes to be harder and harder. Those of the kinds NAIVE,
- * TILED and SUBGROUP have the same bits: they sum the same slices of k in the same order, by fused multiply-adds. */
+ * TILED, UNROLLED and SUBGROUP have the same bits: they sum the same slices of k in the same order, by fused multiply-adds. */
 extern const pt_wg_tile pt_wg_tiles[];
 int pt_wg_tile_count(void);
 /* What the kernel needs and the device lacks; NULL: nothing. */

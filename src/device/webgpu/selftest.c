@@ -25,6 +25,7 @@ static const trial trials[PT_WG_TRIALS] = {
     {131, 133, 69, 2, .gap = 3, .mask_m = true, .accumulate = true},
     {129, 130, 37, 1, .b_transposed = true, .gap = 5, .bias = true, .accumulate = true},
     {130, 131, 69, 2, .a_transposed = true, .gap = 3, .mask_k = true, .bias = true},
+    {132, 260, 69, 2, .a_transposed = true, .gap = 4, .mask_k = true},
 };
 #define MOST_M 132
 #define MOST_N 260

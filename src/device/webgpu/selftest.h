@@ -35,7 +35,7 @@ pt_status pt_wg_selftest_begin(pt_wg_selftest *test, const pt_wg_tile *tile, uns
 pt_status pt_wg_selftest_poll(pt_wg_selftest *test, pt_wg_verdict *verdict, pt_error *err);
 
 /* The products of the trial, of which some are timed at other sizes. */
-#define PT_WG_TRIALS 6
+#define PT_WG_TRIALS 7
 #define PT_WG_ALL_TRIALS ((1u << PT_WG_TRIALS) - 1)
 /* Of `m` x `n` x `k`; the matrices' tensors must be there, the bias with n elements. The first three are PT_WG_NN, NT and TN by fours, the
  * next three the same one by one. */

@@ -167,6 +167,65 @@ static void write_line(const pt_shader *s, const pt_shader_use *use, const char 
     }
 }
 
+/* ---- what is written out: "// repeat x COUNT" … "// end", which may nest; COUNT, at least 1, is a number or a constant of the call ---- */
+
+/* One being written out: each $x in it is the value. */
+typedef struct counter {
+    char letter;
+    int64_t value;
+    const struct counter *outer;
+} counter;
+
+/* The number that a word of n letters is or stands for; 0: none. */
+static int64_t count_of(const pt_wg_call *call, const char *word, int64_t n)
+{
+    for (int i = 0; i < PT_WG_MOST_CONSTANTS && call->constant[i].name; i++)
+        if ((int64_t)strlen(call->constant[i].name) == n &&
+            memcmp(call->constant[i].name, word, (size_t)n) == 0)
+            return call->constant[i].value;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n && word[i] >= '0' && word[i] <= '9' && count < 1000; i++)
+        count = 10 * count + (word[i] - '0');
+    return count;
+}
+
+static void write_counted(const char *p, int64_t n, const counter *in, pt_strbuf *out)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const counter *c = in;
+        while (c && (p[i] != '$' || i + 1 == n || p[i + 1] != c->letter)) c = c->outer;
+        if (c) pt_strbuf_printf(out, "%d", (int)c->value);
+        else pt_strbuf_append(out, p + i, 1);
+        if (c) i++;
+    }
+}
+
+#define REPEAT "// repeat "
+
+/* The lines from p to the end of the block they are in. Returns where that is. */
+static const char *write_out(const char *p, const char *end, const counter *in,
+                             const pt_wg_call *call, pt_strbuf *out)
+{
+    const int64_t head = (int64_t)strlen(REPEAT);
+    for (int64_t line; p < end; p += line) {
+        line = line_bytes(p, end);
+        const char *text = p;
+        int64_t n = line - 1;
+        for (; n > 0 && *text == ' '; n--) text++;
+        if (n == 6 && begins(text, n, "// end")) return p + line;
+        if (!begins(text, n, REPEAT) || n < head + 3) {
+            write_counted(p, line, in, out);
+            continue;
+        }
+        const char *after = p + line;
+        counter c = {.letter = text[head], .outer = in};
+        int64_t times = count_of(call, text + head + 2, n - head - 2);
+        for (; c.value < times; c.value++) after = write_out(p + line, end, &c, call, out);
+        line = after - p;
+    }
+    return p;
+}
+
 static bool is_directive(const char *line, int64_t n)
 {
     return begins(line, n, "enable ") || begins(line, n, "diagnostic(");
@@ -193,7 +252,9 @@ void pt_shader_write(const pt_shader *s, const pt_shader_use *use, const pt_wg_c
         pt_strbuf_printf(out, "const %s: u32 = %uu;\n", call->constant[i].name,
                          (unsigned)call->constant[i].value);
     write_declarations(s, use, out);
-    const char *p = s->text, *end = p + s->n;
+    pt_strbuf text = {0};
+    write_out(s->text, s->text + s->n, NULL, call, &text);
+    const char *p = text.data, *end = p + text.len;
     for (int64_t line; p < end; p += line) {
         line = line_bytes(p, end);
         if (is_directive(p, line)) continue;
@@ -206,4 +267,6 @@ void pt_shader_write(const pt_shader *s, const pt_shader_use *use, const pt_wg_c
             write_line(s, use, p, line, out);
         }
     }
+    out->failed |= text.failed;
+    pt_strbuf_deinit(&text);
 }

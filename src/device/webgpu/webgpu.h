@@ -21,7 +21,7 @@
 #include "device/device.h"
 
 #define PT_WG_MOST_TENSORS 10
-#define PT_WG_MOST_CONSTANTS 8
+#define PT_WG_MOST_CONSTANTS 10
 #define PT_WG_MOST_WORDS 48
 
 /* One dispatch. Strings must be literals: pipelines are found again by their addresses or their text. */

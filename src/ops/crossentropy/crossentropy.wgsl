@@ -1,7 +1,7 @@
 // The chunked head's softmax: a workgroup of 256 for each row of the logits.
 // `forward` writes logp and lse; `backward` also turns the row of logits into dL/dz. Rows whose target is negative are masked.
 
-struct P { v: u32, first: u32, flags: u32 }
+struct P { v: u32, ld: u32, first: u32, flags: u32 } // a row of v logits, and from one to the next
 @group(0) @binding(0) var<uniform> p: P;
 @group(0) @binding(1) var<storage, read_write> logits: array<f32>;
 @group(0) @binding(2) var<storage, read_write> target_id: array<i32>;
@@ -39,11 +39,11 @@ fn sum_of_all(mine: f32, thread: u32) -> f32 {
 }
 
 fn row_lse(row: u32, thread: u32) -> f32 {
-    var most = logits[row * p.v];
-    for (var i = thread; i < p.v; i += 256u) { most = max(most, logits[row * p.v + i]); }
+    var most = logits[row * p.ld];
+    for (var i = thread; i < p.v; i += 256u) { most = max(most, logits[row * p.ld + i]); }
     most = largest_of_all(most, thread);
     var sum = 0.0;
-    for (var i = thread; i < p.v; i += 256u) { sum += exp(logits[row * p.v + i] - most); }
+    for (var i = thread; i < p.v; i += 256u) { sum += exp(logits[row * p.ld + i] - most); }
     return most + log(sum_of_all(sum, thread));
 }
 
@@ -52,7 +52,7 @@ fn tell(row: u32, id: i32, row_lse: f32) {
     let masked = id < 0;
     if ((p.flags & HAS_LSE) != 0u) { lse[n] = select(row_lse, 0.0, masked); }
     if ((p.flags & HAS_LOGP) != 0u) {
-        if (masked) { logp[n] = 0.0; } else { logp[n] = logits[row * p.v + u32(id)] - row_lse; }
+        if (masked) { logp[n] = 0.0; } else { logp[n] = logits[row * p.ld + u32(id)] - row_lse; }
     }
 }
 
@@ -74,7 +74,7 @@ fn backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
     let factor = coef[p.first + row];
     for (var i = thread; i < p.v; i += 256u) {
         let hit = select(0.0, 1.0, i32(i) == id);
-        let dz = factor * (hit - exp(logits[row * p.v + i] - log_sum));
-        logits[row * p.v + i] = select(dz, 0.0, id < 0);
+        let dz = factor * (hit - exp(logits[row * p.ld + i] - log_sum));
+        logits[row * p.ld + i] = select(dz, 0.0, id < 0);
     }
 }

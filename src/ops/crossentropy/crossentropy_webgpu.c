@@ -18,18 +18,37 @@ static bool next_piece(const pt_device *device, const pt_tensor *w, piece *p)
     return p->n > 0;
 }
 
-/* Rows first … first+n-1 of x into the workspace. */
-static pt_status logits(pt_device *device, const pt_crossentropy_args *a, int64_t first, int64_t n,
-                        pt_error *err)
+/* The workspace: rows of logits at once, and elements from one to the next, which begin in fours where there is room. */
+typedef struct workspace {
+    int64_t rows, ld;
+} workspace;
+
+#define ROWS_UNIT 128 /* a multiple of the tiles' rows */
+
+static workspace workspace_of(const pt_crossentropy_args *a)
 {
-    int64_t C = pt_last_dim(&a->x), V = a->w.dim[0];
+    int64_t V = a->w.dim[0], all = pt_rows(&a->x), held = a->logits.dim[0];
+    workspace w = {.ld = pt_round_up(V, 4)};
+    if (held * V < w.ld) w.ld = V;
+    int64_t most = pt_min_i64(held * V / w.ld, MOST_ROWS);
+    w.rows = pt_div_up(all, pt_div_up(all, most)); /* chunks of about the same size */
+    w.rows = pt_min_i64(pt_round_up(w.rows, ROWS_UNIT), most);
+    if (w.rows > ROWS_UNIT && w.rows < all) w.rows -= w.rows % ROWS_UNIT;
+    return w;
+}
+
+/* Rows first … first+n-1 of x into the workspace. */
+static pt_status logits(pt_device *device, const pt_crossentropy_args *a, int64_t ld, int64_t first,
+                        int64_t n, pt_error *err)
+{
+    int64_t C = pt_last_dim(&a->x);
     pt_status s = PT_OK;
     piece v = {0};
     while (s == PT_OK && next_piece(device, &a->w, &v)) {
         pt_tensor w = pt_slice(&a->w, v.first, v.n);
         pt_wg_product p = {.a = {&a->x, first * C, C, false},
                            .b = {&w, 0, C, true},
-                           .c = {&a->logits, v.first, V, false},
+                           .c = {&a->logits, v.first, ld, false},
                            .m = n,
                            .n = v.n,
                            .k = C};
@@ -39,7 +58,7 @@ static pt_status logits(pt_device *device, const pt_crossentropy_args *a, int64_
 }
 
 static pt_status softmax(pt_device *device, const pt_crossentropy_args *a, const char *entry,
-                         int64_t first, int64_t n, pt_error *err)
+                         int64_t ld, int64_t first, int64_t n, pt_error *err)
 {
     int64_t V = a->w.dim[0];
     pt_wg_call call = {.shader = "crossentropy",
@@ -52,20 +71,21 @@ static pt_status softmax(pt_device *device, const pt_crossentropy_args *a, const
                        .groups = {n, 1, 1},
                        .work = (double)n * (double)V};
     pt_wg_u32(&call, V);
+    pt_wg_u32(&call, ld);
     pt_wg_u32(&call, first);
     pt_wg_u32(&call, pt_present(&a->logp) | pt_present(&a->lse) << 1);
     return pt_wg_run(device, &call, err);
 }
 
-static pt_status input_gradient(pt_device *device, const pt_crossentropy_args *a, int64_t first,
-                                int64_t n, pt_error *err)
+static pt_status input_gradient(pt_device *device, const pt_crossentropy_args *a, int64_t ld,
+                                int64_t first, int64_t n, pt_error *err)
 {
-    int64_t C = pt_last_dim(&a->x), V = a->w.dim[0];
+    int64_t C = pt_last_dim(&a->x);
     pt_status s = PT_OK;
     piece v = {0};
     while (s == PT_OK && next_piece(device, &a->w, &v)) {
         pt_tensor w = pt_slice(&a->w, v.first, v.n);
-        pt_wg_product p = {.a = {&a->logits, v.first, V, false},
+        pt_wg_product p = {.a = {&a->logits, v.first, ld, false},
                            .b = {&w, 0, C, false},
                            .c = {&a->dx, first * C, C, false},
                            .m = n,
@@ -80,15 +100,15 @@ static pt_status input_gradient(pt_device *device, const pt_crossentropy_args *a
     return s;
 }
 
-static pt_status weight_gradient(pt_device *device, const pt_crossentropy_args *a, int64_t first,
-                                 int64_t n, pt_error *err)
+static pt_status weight_gradient(pt_device *device, const pt_crossentropy_args *a, int64_t ld,
+                                 int64_t first, int64_t n, pt_error *err)
 {
-    int64_t C = pt_last_dim(&a->x), V = a->dw.dim[0];
+    int64_t C = pt_last_dim(&a->x);
     pt_status s = PT_OK;
     piece v = {0};
     while (s == PT_OK && next_piece(device, &a->dw, &v)) {
         pt_tensor dw = pt_slice(&a->dw, v.first, v.n);
-        pt_wg_product p = {.a = {&a->logits, v.first, V, true},
+        pt_wg_product p = {.a = {&a->logits, v.first, ld, true},
                            .b = {&a->x, first * C, C, false},
                            .c = {&dw, 0, C, false},
                            .m = v.n,
@@ -106,16 +126,18 @@ static pt_status weight_gradient(pt_device *device, const pt_crossentropy_args *
 pt_status pt_crossentropy_webgpu(pt_device *device, pt_pass pass, const void *args, pt_error *err)
 {
     const pt_crossentropy_args *a = args;
-    int64_t rows = pt_rows(&a->x), chunk = pt_min_i64(a->logits.dim[0], MOST_ROWS);
+    int64_t rows = pt_rows(&a->x);
+    workspace w = workspace_of(a);
     pt_status s = PT_OK;
-    for (int64_t first = 0; first < rows && s == PT_OK; first += chunk) {
-        int64_t n = pt_min_i64(chunk, rows - first);
-        s = logits(device, a, first, n, err);
+    for (int64_t first = 0; first < rows && s == PT_OK; first += w.rows) {
+        int64_t n = pt_min_i64(w.rows, rows - first);
+        s = logits(device, a, w.ld, first, n, err);
         if (s == PT_OK)
-            s = softmax(device, a, pass == PT_FORWARD ? "forward" : "backward", first, n, err);
+            s = softmax(device, a, pass == PT_FORWARD ? "forward" : "backward", w.ld, first, n,
+                        err);
         if (pass == PT_FORWARD) continue;
-        if (s == PT_OK && pt_present(&a->dx)) s = input_gradient(device, a, first, n, err);
-        if (s == PT_OK && pt_present(&a->dw)) s = weight_gradient(device, a, first, n, err);
+        if (s == PT_OK && pt_present(&a->dx)) s = input_gradient(device, a, w.ld, first, n, err);
+        if (s == PT_OK && pt_present(&a->dw)) s = weight_gradient(device, a, w.ld, first, n, err);
     }
     return s;
 }
