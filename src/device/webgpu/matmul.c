@@ -461,7 +461,7 @@ pt_status pt_device_webgpu_product(pt_device *device, int kernel, const pt_tenso
 }
 
 #define PEAK_GROUPS 4096 /* of 256 threads */
-#define PEAK_STEPS 512   /* of 32 multiply-adds */
+#define PEAK_STEPS 64    /* of 256 multiply-adds */
 
 pt_status pt_device_webgpu_fma(pt_device *device, const pt_tensor *c, double *flop, pt_error *err)
 {
@@ -470,7 +470,7 @@ pt_status pt_device_webgpu_fma(pt_device *device, const pt_tensor *c, double *fl
     add_tensor(&call, "c", c);
     add_plain_constants(&call, 0);
     add_words(&call, &p, 1, 0);
-    call.work = PEAK_GROUPS * 256.0 * 32 * PEAK_STEPS;
+    call.work = PEAK_GROUPS * 256.0 * 256 * PEAK_STEPS;
     *flop = 2 * call.work;
     return pt_wg_run(device, &call, err);
 }

@@ -344,12 +344,19 @@ fn pack_b(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
 fn peak(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     let x = vec4<f32>(f32(thread) * 1e-9 + 0.999999);
     let y = vec4<f32>(1e-7);
-    var s0 = vec4<f32>(1.0); var s1 = s0 + y; var s2 = s1 + y; var s3 = s2 + y;
-    var s4 = s3 + y; var s5 = s4 + y; var s6 = s5 + y; var s7 = s6 + y;
+    // repeat i 16
+    var s$i = vec4<f32>(1.0) + f32($iu) * y;
+    // end
     for (var i = 0u; i < p.k; i++) {
-        s0 = fma(s0, x, y); s1 = fma(s1, x, y); s2 = fma(s2, x, y); s3 = fma(s3, x, y);
-        s4 = fma(s4, x, y); s5 = fma(s5, x, y); s6 = fma(s6, x, y); s7 = fma(s7, x, y);
+        // repeat r 4
+        // repeat i 16
+        s$i = fma(s$i, x, y);
+        // end
+        // end
     }
-    let all = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
+    var all = vec4<f32>();
+    // repeat i 16
+    all += s$i;
+    // end
     c[(group.x * 256u + thread) % (p.m * p.n)] = (all.x + all.y) + (all.z + all.w);
 }

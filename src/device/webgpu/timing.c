@@ -14,12 +14,12 @@ static const int64_t shapes[PT_WG_SIZES][2][3] = {
     {{1024, 128, 256}, {256, 256, 2048}},
     {{2048, 512, 512}, {768, 768, 2048}},
     {{3072, 2048, 512}, {3072, 2048, 512}},
-    {{4096, 4096, 256}, {4096, 4096, 256}},
+    {{4096, 3072, 768}, {4096, 3072, 768}},
 };
-#define MOST_A (4096 * 516)
-#define MOST_B (4096 * 516)
-#define MOST_C (4096 * 4100)
-#define MOST_N 4096
+#define MOST_A (4096 * 772)
+#define MOST_B (3072 * 772)
+#define MOST_C (4096 * 3076)
+#define MOST_N 3072
 #define GAPS 64 /* elements before a matrix */
 
 enum { A, B, C, BIAS, BUFFERS };
