@@ -253,12 +253,16 @@ static pt_status gather(pt_device *device, const pt_wg_product *p, const pt_tens
     return pt_wg_run(device, &call, err);
 }
 
-/* What a kernel needs besides its operands, in one piece of scratch: made in this order. */
-typedef struct parts {
+/* A product under way, and what its kernel needs besides the operands, in one piece of scratch: made in this order. */
+typedef struct job {
+    pt_device *device;
+    pt_wg_product p;
+    const pt_wg_tile *tile;
+    int64_t slices, slice_k;
     pt_tensor scale_a, scale_b; /* MATRIX: powers of two for A's rows and B's columns */
     pt_tensor half_a, half_b;   /* f16, in pairs */
-    pt_tensor slices;           /* M x N each */
-} parts;
+    pt_tensor part;             /* M x N for each slice */
+} job;
 
 /* The next n elements of the scratch, from a multiple of 256 bytes; absent for none. */
 static void cut(const pt_tensor *scratch, int64_t *at, int64_t n, pt_tensor *out)
@@ -276,67 +280,70 @@ static int64_t pairs(const pt_wg_matrix *x, int64_t rows, int64_t columns)
 }
 
 /* Cuts the scratch, or counts what it must hold. */
-static int64_t cut_all(const pt_tensor *scratch, const pt_wg_product *p, const pt_wg_tile *t,
-                       int64_t slices, parts *out)
+static int64_t cut_all(job *j, const pt_tensor *scratch)
 {
+    const pt_wg_product *p = &j->p;
     int64_t at = 0;
-    bool scaled = t->kind == PT_WG_MATRIX, packed = is_packed(t);
-    cut(scratch, &at, scaled ? p->m : 0, &out->scale_a);
-    cut(scratch, &at, scaled ? p->n : 0, &out->scale_b);
-    cut(scratch, &at, packed ? pairs(&p->a, p->m, p->k) : 0, &out->half_a);
-    cut(scratch, &at, packed ? pairs(&p->b, p->k, p->n) : 0, &out->half_b);
-    bool sliced = slices > 1 && t->kind != PT_WG_NAIVE; /* that adds its slices up itself */
-    cut(scratch, &at, sliced ? slices * p->m * p->n : 0, &out->slices);
+    bool scaled = j->tile->kind == PT_WG_MATRIX, packed = is_packed(j->tile);
+    cut(scratch, &at, scaled ? p->m : 0, &j->scale_a);
+    cut(scratch, &at, scaled ? p->n : 0, &j->scale_b);
+    cut(scratch, &at, packed ? pairs(&p->a, p->m, p->k) : 0, &j->half_a);
+    cut(scratch, &at, packed ? pairs(&p->b, p->k, p->n) : 0, &j->half_b);
+    /* naive adds its slices up itself */
+    bool sliced = j->slices > 1 && j->tile->kind != PT_WG_NAIVE;
+    cut(scratch, &at, sliced ? j->slices * p->m * p->n : 0, &j->part);
     return at;
 }
 
-/* A pass over A, or over B, before the product. */
-static pt_status prepare(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
-                         const char *entry, const char *name, const pt_tensor *out, int64_t groups,
-                         pt_error *err)
+/* A pass over A, or over B, before the product; none where `out` is absent. */
+static pt_status prepare(const job *j, const char *entry, const char *name, const pt_tensor *out,
+                         int64_t groups, pt_error *err)
 {
-    pt_wg_call call = {.shader = is_packed(t) ? "matmul" : "matmul_matrix", .entry = entry};
+    const pt_wg_product *p = &j->p;
+    bool packed = is_packed(j->tile);
+    pt_wg_call call = {.shader = packed ? "matmul" : "matmul_matrix", .entry = entry};
     if (!pt_present(out)) return PT_OK;
-    if (is_packed(t)) {
+    if (packed) {
         bool va = fours(&p->a, p->a.transposed ? p->m : p->k);
         bool vb = fours(&p->b, p->b.transposed ? p->k : p->n);
         add_tensor(&call, va ? "a4" : "a", p->a.tensor);
         add_tensor(&call, vb ? "b4" : "b", p->b.tensor);
         add_plain_constants(&call, p->a.transposed | p->b.transposed << 1 | va << 2 | vb << 3);
     } else {
-        add_operands(&call, p, t);
+        add_operands(&call, p, j->tile);
     }
     add_tensor(&call, name, out);
     add_words(&call, p, 1, 0);
     call.groups[0] = groups;
     call.work = (double)pt_max_i64(p->m, p->n) * (double)p->k;
-    return pt_wg_run(device, &call, err);
+    return pt_wg_run(j->device, &call, err);
 }
 
-static pt_status prepare_all(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
-                             const parts *all, pt_error *err)
+static pt_status prepare_all(const job *j, pt_error *err)
 {
-    pt_status s = prepare(device, p, t, "scales_a", "scale_a", &all->scale_a,
+    const pt_wg_product *p = &j->p;
+    pt_status s = prepare(j, "scales_a", "scale_a", &j->scale_a,
                           pt_div_up(p->m, p->a.transposed ? 32 : 4), err);
     if (s == PT_OK)
-        s = prepare(device, p, t, "scales_b", "scale_b", &all->scale_b,
+        s = prepare(j, "scales_b", "scale_b", &j->scale_b,
                     pt_div_up(p->n, p->b.transposed ? 4 : 32), err);
     if (s == PT_OK)
-        s = prepare(device, p, t, "pack_a", "half_a", &all->half_a,
-                    pt_div_up(pairs(&p->a, p->m, p->k) / 2, 64), err);
+        s = prepare(j, "pack_a", "half_a", &j->half_a, pt_div_up(pairs(&p->a, p->m, p->k) / 2, 64),
+                    err);
     if (s == PT_OK)
-        s = prepare(device, p, t, "pack_b", "half_b", &all->half_b,
-                    pt_div_up(pairs(&p->b, p->k, p->n) / 2, 64), err);
+        s = prepare(j, "pack_b", "half_b", &j->half_b, pt_div_up(pairs(&p->b, p->k, p->n) / 2, 64),
+                    err);
     return s;
 }
 
 /* The product of the packed matrices instead. */
-static void use_packed(pt_wg_product *p, const parts *all)
+static void use_packed(job *j)
 {
-    p->a = (pt_wg_matrix){.tensor = &all->half_a,
+    pt_wg_product *p = &j->p;
+    p->a = (pt_wg_matrix){.tensor = &j->half_a,
                           .ld = pt_round_up(p->a.transposed ? p->m : p->k, 4),
                           .transposed = p->a.transposed};
-    p->b = (pt_wg_matrix){.tensor = &all->half_b,
+    p->b = (pt_wg_matrix){.tensor = &j->half_b,
                           .ld = pt_round_up(p->b.transposed ? p->k : p->n, 4),
                           .transposed = p->b.transposed};
 }
@@ -354,52 +361,53 @@ static const struct {
     [PT_WG_F16_MATRIX] = {"matmul_matrix", "product"},
 };
 
-static pt_status multiply(pt_device *device, const pt_wg_product *p, const pt_wg_tile *t,
-                          int64_t slices, int64_t slice_k, const parts *all, pt_error *err)
+static pt_status multiply(const job *j, pt_error *err)
 {
+    const pt_wg_product *p = &j->p;
+    const pt_wg_tile *t = j->tile;
     bool rolled = t->kind == PT_WG_UNROLLED && !is_unrolled(p, t);
     pt_wg_kind kind = rolled ? PT_WG_TILED : t->kind;
     pt_wg_call call = {.shader = kernel_of[kind].shader, .entry = kernel_of[kind].entry};
     add_operands(&call, p, t);
-    if (t->kind == PT_WG_MATRIX) {
-        add_tensor(&call, "scale_a", &all->scale_a);
-        add_tensor(&call, "scale_b", &all->scale_b);
+    if (kind == PT_WG_MATRIX) {
+        add_tensor(&call, "scale_a", &j->scale_a);
+        add_tensor(&call, "scale_b", &j->scale_b);
     }
     bool by_fours = call.constant[0].value & 16;
-    if (pt_present(&all->slices)) add_tensor(&call, by_fours ? "part4" : "part", &all->slices);
-    add_words(&call, p, slices, slice_k);
+    if (pt_present(&j->part)) add_tensor(&call, by_fours ? "part4" : "part", &j->part);
+    add_words(&call, p, j->slices, j->slice_k);
     call.work = (double)p->m * (double)p->n * (double)p->k;
-    if (t->kind == PT_WG_NAIVE) {
+    if (kind == PT_WG_NAIVE) {
         call.groups[0] = pt_div_up(p->m * p->n, 64);
     } else {
         call.groups[0] = pt_div_up(p->n, t->bn);
         call.groups[1] = pt_div_up(p->m, t->bm);
-        call.groups[2] = slices;
+        call.groups[2] = j->slices;
     }
-    return pt_wg_run(device, &call, err);
+    return pt_wg_run(j->device, &call, err);
 }
 
-pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, const pt_wg_tile *t,
+pt_status pt_wg_matmul_with(pt_device *device, const pt_wg_product *product, const pt_wg_tile *tile,
                             int64_t slices, pt_error *err)
 {
-    pt_wg_product p = *product;
+    job j = {.device = device, .p = *product, .tile = tile};
     pt_tensor scratch;
-    parts all;
-    const char *lacks = pt_wg_tile_lacks(device, t);
-    if (lacks) return pt_fail(err, PT_UNSUPPORTED, "kernel %s: this GPU has no %s", t->name, lacks);
-    if (!slices) slices = choose_slices(&p, t);
-    int64_t slice_k = pt_round_up(pt_div_up(p.k, slices), SLICE_UNIT);
-    slices = pt_div_up(p.k, slice_k);
-    int64_t elements = cut_all(NULL, &p, t, slices, &all);
+    const char *lacks = pt_wg_tile_lacks(device, tile);
+    if (lacks)
+        return pt_fail(err, PT_UNSUPPORTED, "kernel %s: this GPU has no %s", tile->name, lacks);
+    if (!slices) slices = choose_slices(&j.p, tile);
+    j.slice_k = pt_round_up(pt_div_up(j.p.k, slices), SLICE_UNIT);
+    j.slices = pt_div_up(j.p.k, j.slice_k);
+    int64_t elements = cut_all(&j, NULL);
     pt_status s = PT_OK;
     if (elements) {
         s = pt_wg_scratch(device, elements * 4, &scratch, err);
-        if (s == PT_OK) cut_all(&scratch, &p, t, slices, &all);
+        if (s == PT_OK) cut_all(&j, &scratch);
     }
-    if (s == PT_OK) s = prepare_all(device, &p, t, &all, err);
-    if (is_packed(t)) use_packed(&p, &all);
-    if (s == PT_OK) s = multiply(device, &p, t, slices, slice_k, &all, err);
-    if (s == PT_OK && pt_present(&all.slices)) s = gather(device, &p, &all.slices, slices, err);
+    if (s == PT_OK) s = prepare_all(&j, err);
+    if (is_packed(tile)) use_packed(&j);
+    if (s == PT_OK) s = multiply(&j, err);
+    if (s == PT_OK && pt_present(&j.part)) s = gather(device, &j.p, &j.part, j.slices, err);
     return s;
 }
 
