@@ -28,7 +28,7 @@ const char *const pt_report_style[] = {
     "border-left:.35rem solid var(--line);border-radius:.4rem}\n"
     ".verdict.diverged,.verdict.overfitting{border-left-color:var(--warn)}\n"
     ".verdict h2{margin:0 0 .35rem}\n.verdict p{margin:0 0 .25rem;max-width:52rem}\n"
-    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(10.5rem,1fr));gap:1rem "
+    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:1rem "
     "1.5rem;margin:0}\n"
     ".figures dt{color:var(--quiet);font-size:.875rem}\n"
     ".figures dd{margin:0;font-size:1.4rem;font-weight:600;font-variant-numeric:tabular-nums}\n"
