@@ -29,6 +29,8 @@ bool pt_dtype_from_name(const char *text, pt_dtype *out)
     return false;
 }
 
+int pt_dtype_block(pt_dtype dtype) { return infos[dtype].elements; }
+
 int64_t pt_dtype_bytes(pt_dtype dtype, int64_t n)
 {
     const dtype_info *info = &infos[dtype];

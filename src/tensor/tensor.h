@@ -20,7 +20,11 @@
     X(Q8_0, 34, 32, "q8_0")        \
     X(Q4_0, 18, 32, "q4_0")        \
     X(Q4_1, 20, 32, "q4_1")        \
+    X(Q5_0, 22, 32, "q5_0")        \
+    X(Q5_1, 24, 32, "q5_1")        \
     X(Q4_K, 144, 256, "q4_k")      \
+    X(Q5_K, 176, 256, "q5_k")      \
+    X(Q6_K, 210, 256, "q6_k")      \
     X(ROWS_F16, 16, 8, "f16 rows") \
     X(ROWS_INT8, 16, 16, "int8 rows") /* and 16 bytes of scales for 256 elements: tensor/packed.h */
 
@@ -34,6 +38,8 @@ typedef enum pt_dtype {
 const char *pt_dtype_name(pt_dtype dtype); /* "f32"; "?" when out of range */
 /* false when the text names no dtype. */
 bool pt_dtype_from_name(const char *text, pt_dtype *out);
+/* Elements of a block: a row of a quantised type is a whole number of them. 1 where there are no blocks. */
+int pt_dtype_block(pt_dtype dtype);
 /* Bytes of n elements, of one row (a whole number of blocks for quantised types); -1 when that overflows or
  * n is negative. */
 int64_t pt_dtype_bytes(pt_dtype dtype, int64_t n);
