@@ -326,14 +326,16 @@ install: install-dirs all manuals ## install to PREFIX (/usr/local), below DESTD
 	    $(INSTALL) -m 644 $(BUILD)/share/$$file $(DESTDIR)$(DATADIR)/$$file; done
 	@set -e; for file in $(DOCS); do $(INSTALL) -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file; done
 	@# the loader's cache: a program linked with the shared library finds it at once
-	@if [ -n "$(SHARED)" ] && [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then $(LDCONFIG) || true; fi
+	@if [ -n "$(SHARED)" ] && [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then \
+	    $(LDCONFIG) || echo 'install: the loader does not know the library yet: run $(LDCONFIG) as root' >&2; fi
 uninstall: install-dirs $(BUILD)/posttrain ## remove what install put there (same variables)
 	rm -f $(DESTDIR)$(BINDIR)/posttrain $(DESTDIR)$(MANDIR)/man1/posttrain.1 \
 	    $(addprefix $(DESTDIR)$(MANDIR)/man1/posttrain-,$(addsuffix .1,$(VERBS))) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,libposttrain.a $(SHARED_NAMES) pkgconfig/posttrain.pc) \
 	    $(DESTDIR)$(INCLUDEDIR)/posttrain.h $(addprefix $(DESTDIR)$(DATADIR)/,$(COMPLETIONS)) \
 	    $(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
-	@rmdir $(DESTDIR)$(DOCDIR)/docs $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR) 2>/dev/null || true
+	@set -e; for folder in $(DOCDIR)/docs $(DOCDIR)/examples $(DOCDIR); do \
+	    if [ -d $(DESTDIR)$$folder ] && [ -z "$$(ls -A $(DESTDIR)$$folder)" ]; then rmdir $(DESTDIR)$$folder; fi; done
 
 # ---- a release: what git holds, as a tarball, the same bytes every time ----
 

@@ -116,9 +116,8 @@ struct pt_gguf_writer {
     int64_t alignment;
     int64_t n, current; /* tensors; the one under way */
     int64_t done;       /* bytes of it */
-    int64_t left;       /* bytes of data still to come, without what fills up */
-    bool failed;
-    int64_t bytes[]; /* of tensors */
+    pt_due due;         /* data, without what fills up */
+    int64_t bytes[];    /* of tensors */
 };
 
 static bool number_of(pt_dtype dtype, uint32_t *out)
@@ -157,7 +156,7 @@ static pt_status append_tensor(const pt_gguf_entry *e, pt_gguf_writer *w, int64_
         return pt_fail(err, PT_BAD_INPUT, "%s: the file would be too large", name);
     *at = pt_round_up(*at, w->alignment);
     w->bytes[w->n++] = t.bytes;
-    w->left += t.bytes;
+    w->due.left += t.bytes;
     return PT_OK;
 }
 
@@ -237,7 +236,7 @@ static pt_status put_some(pt_gguf_writer *w, const uint8_t *bytes, int64_t n_byt
     pt_status s = n ? w->sink.write(w->sink.ctx, bytes, n, err) : PT_OK;
     *taken = n;
     w->done += n;
-    w->left -= n;
+    w->due.left -= n;
     if (s || w->done < size) return s;
     for (int64_t fill = pt_round_up(size, w->alignment) - size; fill > 0 && s == PT_OK;) {
         int64_t piece = pt_min_i64(fill, sizeof zeros);
@@ -251,26 +250,16 @@ static pt_status put_some(pt_gguf_writer *w, const uint8_t *bytes, int64_t n_byt
 
 pt_status pt_gguf_writer_put(pt_gguf_writer *w, const void *bytes, int64_t n_bytes, pt_error *err)
 {
-    if (w->failed)
-        return pt_fail(err, PT_BAD_INPUT, "the file cannot go on after an earlier error");
-    pt_status s = PT_OK;
-    if (n_bytes < 0 || n_bytes > w->left)
-        s = pt_fail(err, PT_BAD_INPUT, "%lld bytes come where %lld are due", (long long)n_bytes,
-                    (long long)w->left);
+    pt_status s = pt_due_check(&w->due, n_bytes, err);
     for (int64_t at = 0, n = 0; at < n_bytes && s == PT_OK; at += n)
         s = put_some(w, (const uint8_t *)bytes + at, n_bytes - at, &n, err);
-    w->failed = s != PT_OK;
+    w->due.failed = s != PT_OK;
     return s;
 }
 
 pt_status pt_gguf_writer_end(pt_gguf_writer *w, pt_error *err)
 {
-    pt_status s = PT_OK;
-    if (w->failed)
-        s = pt_fail(err, PT_BAD_INPUT, "the file cannot be completed after an earlier error");
-    else if (w->left)
-        s = pt_fail(err, PT_BAD_INPUT, "the file ends with %lld bytes of data missing",
-                    (long long)w->left);
+    pt_status s = pt_due_end(&w->due, err);
     pt_gguf_writer_discard(w);
     return s;
 }

@@ -4,8 +4,7 @@
 
 struct pt_safetensors_writer {
     pt_sink sink;
-    int64_t left; /* bytes of data still to come */
-    bool failed;
+    pt_due due; /* data */
 };
 
 static const char *name_of(pt_dtype dtype)
@@ -156,7 +155,7 @@ pt_status pt_safetensors_writer_begin(pt_safetensors_writer **out,
     pt_safetensors_writer *w = pt_alloc(sizeof *w);
     if (!w) return pt_fail(err, PT_NO_MEMORY, "no memory to write a .safetensors file");
     w->sink = *sink;
-    pt_status s = write_header(entries, n, NULL, sink, &w->left, err);
+    pt_status s = write_header(entries, n, NULL, sink, &w->due.left, err);
     if (s) pt_safetensors_writer_discard(w);
     else *out = w;
     return s;
@@ -165,26 +164,16 @@ pt_status pt_safetensors_writer_begin(pt_safetensors_writer **out,
 pt_status pt_safetensors_writer_put(pt_safetensors_writer *w, const void *bytes, int64_t n_bytes,
                                     pt_error *err)
 {
-    if (w->failed)
-        return pt_fail(err, PT_BAD_INPUT, "the file cannot go on after an earlier error");
-    pt_status s = PT_OK;
-    if (n_bytes < 0 || n_bytes > w->left)
-        s = pt_fail(err, PT_BAD_INPUT, "%lld bytes come where %lld are due", (long long)n_bytes,
-                    (long long)w->left);
-    else if (n_bytes) s = w->sink.write(w->sink.ctx, bytes, n_bytes, err);
-    if (s == PT_OK) w->left -= n_bytes;
-    w->failed = s != PT_OK;
+    pt_status s = pt_due_check(&w->due, n_bytes, err);
+    if (s == PT_OK && n_bytes) s = w->sink.write(w->sink.ctx, bytes, n_bytes, err);
+    if (s == PT_OK) w->due.left -= n_bytes;
+    w->due.failed = s != PT_OK;
     return s;
 }
 
 pt_status pt_safetensors_writer_end(pt_safetensors_writer *w, pt_error *err)
 {
-    pt_status s = PT_OK;
-    if (w->failed)
-        s = pt_fail(err, PT_BAD_INPUT, "the file cannot be completed after an earlier error");
-    else if (w->left)
-        s = pt_fail(err, PT_BAD_INPUT, "the file ends with %lld bytes of data missing",
-                    (long long)w->left);
+    pt_status s = pt_due_end(&w->due, err);
     pt_safetensors_writer_discard(w);
     return s;
 }

@@ -1,4 +1,4 @@
-/* The sink that collects in memory. SPDX-License-Identifier: MIT */
+/* The sink that collects in memory, and what is due. SPDX-License-Identifier: MIT */
 #include "io/sink.h"
 
 static pt_status append(void *ctx, const void *bytes, int64_t n, pt_error *err)
@@ -24,4 +24,24 @@ static pt_status patch(void *ctx, int64_t offset, const void *bytes, int64_t n, 
 pt_sink pt_sink_to_strbuf(pt_strbuf *buf)
 {
     return (pt_sink){.write = append, .patch = patch, .ctx = buf};
+}
+
+pt_status pt_due_check(const pt_due *due, int64_t n, pt_error *err)
+{
+    if (due->failed)
+        return pt_fail(err, PT_BAD_INPUT, "the file cannot go on after an earlier error");
+    if (n < 0 || n > due->left)
+        return pt_fail(err, PT_BAD_INPUT, "%lld bytes come where %lld are due", (long long)n,
+                       (long long)due->left);
+    return PT_OK;
+}
+
+pt_status pt_due_end(const pt_due *due, pt_error *err)
+{
+    if (due->failed)
+        return pt_fail(err, PT_BAD_INPUT, "the file cannot be completed after an earlier error");
+    if (due->left)
+        return pt_fail(err, PT_BAD_INPUT, "the file ends with %lld bytes of data missing",
+                       (long long)due->left);
+    return PT_OK;
 }

@@ -22,4 +22,15 @@ pt_sink pt_sink_to_strbuf(pt_strbuf *buf);
 struct pt_atomic_file;
 pt_sink pt_sink_to_file(struct pt_atomic_file *file);
 
+/* What a header has announced and a writer still waits for. A plain value, zero at first: nothing. */
+typedef struct pt_due {
+    int64_t left; /* bytes */
+    bool failed;  /* an earlier piece was refused or could not be written */
+} pt_due;
+
+/* Whether n bytes may come now. BAD_INPUT: after a failure, or more than is due. */
+pt_status pt_due_check(const pt_due *due, int64_t n, pt_error *err);
+/* Whether all has come. BAD_INPUT: after a failure, or with bytes missing. */
+pt_status pt_due_end(const pt_due *due, pt_error *err);
+
 #endif

@@ -94,52 +94,14 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
     let step_a = select(BK / 4u, BK * (p.a_ld / 4u), TA == 1u);
     let step_b = select(BK * (p.b_ld / 4u), BK / 4u, TB == 1u);
     if (k_begin < whole) {
-        // repeat i LOADS_A
-        next_a$i = a4[from_a$i];
-        from_a$i += step_a;
-        // end
-        // repeat i LOADS_B
-        next_b$i = b4[from_b$i];
-        from_b$i += step_b;
-        if (MASK_K == 1u) {
-            if (masked(k_begin + at_b$i / N4)) { next_b$i = vec4<f32>(); }
-        }
-        // end
-        // repeat i LOADS_A
-        if (TA == 1u) {
-            tile_a[k_a$i][m_a$i] = next_a$i;
-        } else {
-            tile_a[k_a$i][m_a$i][c_a$i] = next_a$i.x;
-            tile_a[k_a$i + 1u][m_a$i][c_a$i] = next_a$i.y;
-            tile_a[k_a$i + 2u][m_a$i][c_a$i] = next_a$i.z;
-            tile_a[k_a$i + 3u][m_a$i][c_a$i] = next_a$i.w;
-        }
-        // end
-        // repeat i LOADS_B
-        if (TB == 0u) {
-            tile_b[k_b$i][n_b$i] = next_b$i;
-        } else {
-            tile_b[k_b$i][n_b$i][c_b$i] = next_b$i.x;
-            tile_b[k_b$i + 1u][n_b$i][c_b$i] = next_b$i.y;
-            tile_b[k_b$i + 2u][n_b$i][c_b$i] = next_b$i.z;
-            tile_b[k_b$i + 3u][n_b$i][c_b$i] = next_b$i.w;
-        }
-        // end
+        let k0 = k_begin;
+// include matmul_unrolled_read
+// include matmul_unrolled_write
     }
     workgroupBarrier();
     for (var k0 = k_begin + BK; k0 <= whole; k0 += BK) {
         if (k0 < whole) {
-            // repeat i LOADS_A
-            next_a$i = a4[from_a$i];
-            from_a$i += step_a;
-            // end
-            // repeat i LOADS_B
-            next_b$i = b4[from_b$i];
-            from_b$i += step_b;
-            if (MASK_K == 1u) {
-                if (masked(k0 + at_b$i / N4)) { next_b$i = vec4<f32>(); }
-            }
-            // end
+// include matmul_unrolled_read
         }
         // repeat k BK
         {
@@ -149,44 +111,12 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
             // repeat j TN4
             let b$j = tile_b[$k][tn + $ju * LANES_N];
             // end
-            // repeat i TM4
-            // repeat j TN4
-            x$i_$j = fma(vec4<f32>(a$i.x), b$j, x$i_$j);
-            // end
-            // repeat j TN4
-            y$i_$j = fma(vec4<f32>(a$i.y), b$j, y$i_$j);
-            // end
-            // repeat j TN4
-            z$i_$j = fma(vec4<f32>(a$i.z), b$j, z$i_$j);
-            // end
-            // repeat j TN4
-            w$i_$j = fma(vec4<f32>(a$i.w), b$j, w$i_$j);
-            // end
-            // end
+// include matmul_unrolled_sums
         }
         // end
         workgroupBarrier();
         if (k0 < whole) {
-            // repeat i LOADS_A
-            if (TA == 1u) {
-                tile_a[k_a$i][m_a$i] = next_a$i;
-            } else {
-                tile_a[k_a$i][m_a$i][c_a$i] = next_a$i.x;
-                tile_a[k_a$i + 1u][m_a$i][c_a$i] = next_a$i.y;
-                tile_a[k_a$i + 2u][m_a$i][c_a$i] = next_a$i.z;
-                tile_a[k_a$i + 3u][m_a$i][c_a$i] = next_a$i.w;
-            }
-            // end
-            // repeat i LOADS_B
-            if (TB == 0u) {
-                tile_b[k_b$i][n_b$i] = next_b$i;
-            } else {
-                tile_b[k_b$i][n_b$i][c_b$i] = next_b$i.x;
-                tile_b[k_b$i + 1u][n_b$i][c_b$i] = next_b$i.y;
-                tile_b[k_b$i + 2u][n_b$i][c_b$i] = next_b$i.z;
-                tile_b[k_b$i + 3u][n_b$i][c_b$i] = next_b$i.w;
-            }
-            // end
+// include matmul_unrolled_write
         }
         workgroupBarrier();
     }
@@ -199,20 +129,7 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
         let at_n$j = n0 + (tn + $ju * LANES_N) * 4u;
         let b$j = vec4<f32>(b_of(at_n$j, k), b_of(at_n$j + 1u, k), b_of(at_n$j + 2u, k), b_of(at_n$j + 3u, k));
         // end
-        // repeat i TM4
-        // repeat j TN4
-        x$i_$j = fma(vec4<f32>(a$i.x), b$j, x$i_$j);
-        // end
-        // repeat j TN4
-        y$i_$j = fma(vec4<f32>(a$i.y), b$j, y$i_$j);
-        // end
-        // repeat j TN4
-        z$i_$j = fma(vec4<f32>(a$i.z), b$j, z$i_$j);
-        // end
-        // repeat j TN4
-        w$i_$j = fma(vec4<f32>(a$i.w), b$j, w$i_$j);
-        // end
-        // end
+// include matmul_unrolled_sums
     }
     // repeat i TM4
     // repeat j TN4
