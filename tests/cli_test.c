@@ -91,6 +91,10 @@ TEST(train_evaluate_sample_inspect)
     CHECK_CLOSE(number(json, "bits_per_byte"), number(json, "loss") / PT_LN2, 1e-9);
     CHECK_CLOSE(pt_log(number(json, "perplexity")), number(json, "loss"), 1e-9);
 
+    /* the run for its model */
+    check_refused(RUN("sample", out, "--prompt", "call"), 4, "its model is '");
+    check_refused(RUN("eval", out, "--corpus", text_file()), 4, "run/model.tinygpt'");
+
     char first[256];
     r = RUN("sample", model, "--prompt", "call", "--max-tokens", "60", "--seed", "9");
     CHECK_INT(r->code, 0);

@@ -118,11 +118,22 @@ pt_status pt_verb_parse(const pt_verb *verb, pt_command_line *line, int argc, ch
 
 /* ---- models from files ---- */
 
+/* A run, or a checkpoint, was named where its model is wanted: `s` with a sentence that names that. */
+static pt_status name_model_in(const char *folder, pt_status s, pt_error *err)
+{
+    char model[PT_FS_PATH_MAX];
+    if (!pt_fs_is_folder(folder) || !pt_fs_join(model, sizeof model, folder, "model.tinygpt") ||
+        !pt_fs_exists(model))
+        return s;
+    *err = (pt_error){0}; /* the first failure would be kept */
+    return pt_fail(err, s, "'%s' is a folder: its model is '%s'", folder, model);
+}
+
 pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err)
 {
     *out = (pt_model_file){0};
     pt_status s = pt_file_view_read(&out->view, path, err);
-    if (s) return s;
+    if (s) return name_model_in(path, s, err);
     s = pt_tinygpt_open(&out->file, out->view.data, out->view.size, err);
     if (s == PT_OK) s = pt_tinygpt_verify(out->file, err);
     if (s) {
