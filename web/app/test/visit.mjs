@@ -28,6 +28,29 @@ export class Visit {
         return (this.page = page);
     }
 
+    /** From the next load on, the first message of this call to a worker waits, and what comes to that worker after it, until `letGo`. */
+    async hold(call) {
+        await this.page.addInitScript((call) => {
+            const post = Worker.prototype.postMessage;
+            const waiting = [];
+            let of;
+            window.letGo = () => {
+                of = null;
+                for (const send of waiting.splice(0)) send();
+            };
+            Worker.prototype.postMessage = function (message, ...rest) {
+                if (of === undefined && message?.call === call) of = this;
+                if (of !== this) return post.call(this, message, ...rest);
+                waiting.push(() => post.call(this, message, ...rest));
+                window.held = true;
+            };
+        }, call);
+        return { begun: () => this.page.waitForFunction(() => window.held), letGo: () => this.page.evaluate(() => window.letGo()) };
+    }
+
+    /** As a visitor presses, who does not wait until it is ready. */
+    pressEarly = (name, within = this.page) => within.getByRole('button', { name, exact: true }).evaluate((button) => button.click());
+
     async goto(hash = '') {
         await this.page.goto('about:blank');
         await this.page.goto(this.site + hash);

@@ -109,6 +109,10 @@ export class Lab {
     /** The checkpoint that a run sends as it ends, for the case that it fails. */
     private parting: FileParts | undefined;
     private open: Engine | undefined;
+    /** The way on of a run that was over, or lost its GPU: until it is on its way it can be neither paused nor stopped. */
+    private going: Promise<void> = Promise.resolve();
+    /** What was asked for before the run could do it: it is done as soon as it can. */
+    next = $state<'pause' | 'stop' | undefined>();
 
     get busy(): boolean {
         return ['starting', 'training', 'pausing', 'stopping'].includes(this.phase);
@@ -175,9 +179,22 @@ export class Lab {
         this.memoryBytes = await engine.memoryBytes();
     }
 
+    /** For a run to come. */
+    private getReady(): void {
+        Object.assign(this, { phase: 'starting', next: undefined, going: Promise.resolve() });
+    }
+
+    /** The run is there: what was asked for before is done now. */
+    private catchUp(): void {
+        const { next } = this;
+        this.next = undefined;
+        if (next === 'pause') void this.pause();
+        else if (next === 'stop') void this.stop();
+    }
+
     async start(source: Source, settings: RunSettings, { strict = false, comparedWith, what, from }: StartOptions = {}): Promise<void> {
         if (this.busy) return;
-        this.phase = 'starting';
+        this.getReady();
         const steps = settings.steps ?? 0;
         const history = from ? this.history : new History(keepsAside(source.size, settings.ctx ?? 0));
         const beginning = { source, settings, steps, strict, comparedWith, history, model: from, rewound: from !== undefined, halve: from !== undefined };
@@ -194,6 +211,7 @@ export class Lab {
             return;
         }
         void this.keeper.begin(source, what ?? settings.preset ?? 'model');
+        this.catchUp();
         await this.follow(this.run!);
     }
 
@@ -224,7 +242,7 @@ export class Lab {
         const { record, curve, model } = kept;
         const before = this.phase;
         let engine: Engine | undefined;
-        this.phase = 'starting';
+        this.getReady();
         try {
             const source = kept.corpus ? ofBlob(kept.corpus, record.corpus.name) : await builtIn();
             if (source.size !== record.corpus.bytes) throw new Error(`The text that it learned from has changed: it had ${record.corpus.bytes} bytes and has ${source.size}.`);
@@ -244,10 +262,11 @@ export class Lab {
             if (this.open === engine) this.fail(error);
             else {
                 await engine?.close();
-                this.phase = before;
+                Object.assign(this, { phase: before, next: undefined });
             }
             throw new Error(sentenceOf(error));
         }
+        this.catchUp();
         void this.follow(this.run!);
     }
 
@@ -255,6 +274,7 @@ export class Lab {
     async goOn(source: Source): Promise<void> {
         const file = this.file;
         if (!file || this.inTheWay) return;
+        this.getReady();
         const { info, blob } = file;
         const { layers, dModel, heads, dMlp, ctx, vocab, step } = info;
         const steps = Math.max(step, info.run.steps ?? step);
@@ -272,6 +292,7 @@ export class Lab {
             return;
         }
         void this.keeper.begin(source, file.name.replace(/\.tinygpt$/, ''));
+        this.catchUp();
         await this.follow(this.run!);
     }
 
@@ -302,7 +323,7 @@ export class Lab {
         this.failure = undefined;
         this.phase = 'training';
         try {
-            await run.useCpu();
+            await (this.going = run.useCpu());
         } catch (error) {
             this.fail(error);
             return;
@@ -315,7 +336,7 @@ export class Lab {
             const over = await run.done;
             if (run !== this.run || !over || !this.busy) return;
             this.history.refresh();
-            this.parting = undefined;
+            this.parting = this.next = undefined;
             this.phase = this.phase === 'stopping' ? 'stopped' : 'done';
             void this.keeper.save();
             this.announcer.say(`${this.phase === 'done' ? 'Training is done' : 'Training was stopped'}. ${this.history.summary()}`);
@@ -332,20 +353,24 @@ export class Lab {
         const lost = error instanceof EngineError && error.status === 'LOST' && this.run !== undefined;
         this.failure = { diverged, lost, message: sentenceOf(error), rescued };
         this.phase = 'failed';
+        this.next = undefined;
         this.announcer.say(`Training ended early. ${this.failure.message}`);
     }
 
     async pause(): Promise<void> {
         const run = this.run;
+        if (this.phase === 'starting') this.next = 'pause';
         if (!run || this.phase !== 'training') return;
         this.phase = 'pausing';
         try {
+            await this.going;
             await run.pause();
             if (await run.done) return;
             this.history.refresh();
             this.phase = 'paused';
             void this.keeper.save();
             this.announcer.say(`Paused at step ${count(this.history.count)}.`);
+            this.catchUp();
         } catch {
             // follow() tells how the run failed
         }
@@ -360,9 +385,17 @@ export class Lab {
 
     async stop(): Promise<void> {
         const run = this.run;
+        if (this.phase === 'starting' || this.phase === 'pausing') this.next = 'stop';
         if (!run || !this.controllable) return;
         this.phase = 'stopping';
-        await run.stop().catch(() => undefined);
+        try {
+            await this.going;
+            await run.stop();
+        } catch (error) {
+            // a run at work that failed is told of by whoever follows it; of one at rest nobody else hears
+            if (run === this.run && this.busy) this.fail(error);
+            return;
+        }
         await this.follow(run);
     }
 
@@ -373,7 +406,7 @@ export class Lab {
         this.phase = 'training';
         const steps = this.history.count + more;
         try {
-            await run.continue(steps);
+            await (this.going = run.continue(steps));
         } catch (error) {
             this.fail(error);
             return;
@@ -415,6 +448,7 @@ export class Lab {
             engine = await this.make(file.size * ROOM + ROOM_BYTES);
             const info = await engine.importModel(ofBlob(file, file.name).pieces(), file.size);
             const { cacheBytes } = await engine.load();
+            if (this.inTheWay) throw new Error('A run was begun meanwhile.');
             await this.keeper.leave();
             await this.leave();
             await this.take(engine);

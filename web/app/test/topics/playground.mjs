@@ -31,6 +31,93 @@ export default async function playground(driver) {
         await early.page.close();
     });
 
+    await driver.test('a start that is asked for before it is checked comes when it is, unless something else is set', async () => {
+        const early = await driver.visit();
+        const held = [];
+        let hold = true;
+        await early.context.route('**/*.wasm', (route) => (hold ? held.push(route) : route.continue()));
+        await early.goto();
+        await early.pressEarly('Start training');
+        await early.page.getByText('It starts as soon as it is checked.').waitFor();
+        await early.page.getByRole('radio', { name: 'Paste' }).evaluate((radio) => radio.click());
+        assert.equal(await early.page.getByText('It starts as soon as it is checked.').count(), 0);
+        await early.page.getByLabel('Your text').fill(text);
+        await early.pressEarly('Start training');
+        hold = false;
+        for (const route of held) await route.continue();
+        await early.phase('Training');
+        assert.match(await early.page.locator('.phase').textContent(), /on your text/);
+        await early.press('Stop');
+        await early.phase('Stopped');
+    });
+
+    await driver.test('pause and stop that are asked for too early come as soon as they can', async () => {
+        for (const [call, begin, then, over] of [
+            ['train', 'Start training', 'Pause', 'Paused'],
+            ['train', 'Start training', 'Stop', 'Stopped'],
+            ['continue', 'Train on', 'Pause', 'Paused'],
+            ['continue', 'Train on', 'Stop', 'Stopped'],
+            ['pause', 'Pause', 'Stop', 'Stopped'],
+        ]) {
+            const early = await driver.visit();
+            const { begun, letGo } = await early.hold(call);
+            await early.goto();
+            if (call === 'continue') {
+                await early.train(20);
+                await early.page.getByRole('spinbutton', { name: 'for steps' }).fill('100000');
+            } else await early.setUp(100_000, 0.003);
+            if (call === 'pause') {
+                await early.press('Start training');
+                await early.phase('Training');
+            }
+            await early.press(begin);
+            await begun();
+            await early.pressEarly(then);
+            await letGo();
+            await early.phase(over);
+            assert.doesNotMatch(await early.page.locator('.phase').textContent(), /then it/);
+            await early.page.close();
+        }
+    });
+
+    await driver.test('a run that is begun while a file is still being opened stays', async () => {
+        const other = await driver.visit();
+        const { begun, letGo } = await other.hold('openFile');
+        await other.goto();
+        await other.train(20);
+        const { bytes } = await other.download('Save .tinygpt');
+        await other.go('Sample');
+        await other.page.getByLabel('Open a .tinygpt file').setInputFiles({ name: 'again.tinygpt', mimeType: '', buffer: bytes });
+        await begun();
+        await other.setUp(100_000, 0.003);
+        await other.press('Start training');
+        await other.phase('Training');
+        await letGo();
+        await other.page.waitForTimeout(1000);
+        await other.press('Pause');
+        await other.phase('Paused');
+        await other.page.close();
+    });
+
+    await driver.test('an engine that died while its run was paused: stopping it says so', async () => {
+        const other = await driver.visit();
+        await other.page.addInitScript(() => {
+            window.workers = [];
+            window.Worker = class extends Worker {
+                constructor(...args) {
+                    super(...args);
+                    window.workers.push(this);
+                }
+            };
+        });
+        await other.goto();
+        await other.trainHalf(100_000);
+        await other.page.evaluate(() => window.workers.forEach((worker) => worker.dispatchEvent(new ErrorEvent('error', { message: 'it died' }))));
+        await other.press('Stop');
+        await other.page.locator('.notice.bad:has-text("The run could not go on. It died")').waitFor();
+        await other.page.close();
+    });
+
     await driver.test('a knob says why, and what cannot run says why not', async () => {
         await page.getByRole('button', { name: 'Why: How long' }).click();
         assert.ok(await page.getByText('How many times the weights are corrected').isVisible());
