@@ -1,7 +1,7 @@
 /** Saves the page's run on the shelf, from time to time and whenever it rests. Training goes on meanwhile, and when a
  * save fails nothing but that save is lost. */
 import type { FileChunk } from 'posttrain-engine';
-import { hold } from '../shelf/lock';
+import { hold, Taken } from '../shelf/lock';
 import type { CorpusFacts, RunRecord } from '../shelf/record';
 import { Shelf, ShelfError, whyNoShelf } from '../shelf/shelf';
 import { bytes } from './format';
@@ -58,6 +58,8 @@ export class Keeper {
     private readonly lab: Lab;
     private release: (() => void) | undefined;
     private work: Promise<void> = Promise.resolve();
+    /** What has come since the save under way began is to be saved after it. */
+    private again = false;
     private taking = false;
     private savedMark = $state('');
     /** Which run it is about: what was begun for another comes too late. */
@@ -88,7 +90,7 @@ export class Keeper {
 
     private tick(): void {
         const due = this.every > 0 && Date.now() - (this.savedAt?.getTime() ?? 0) >= 1000 * this.every;
-        if (due && this.lab.phase === 'training') void this.save();
+        if (due && !this.saving && this.lab.phase === 'training') void this.save();
     }
 
     /** Lets the run go that was saved until now, once its save is over. */
@@ -137,7 +139,7 @@ export class Keeper {
     /** The lock of a kept run, before anything else is done with it. */
     async claim(id: string): Promise<() => void> {
         const release = await hold(id);
-        if (!release) throw new Error('It is open in another tab: close it there first.');
+        if (!release) throw new Taken(id);
         return release;
     }
 
@@ -149,12 +151,25 @@ export class Keeper {
         opened(id);
     }
 
-    /** Saves what is new. Calls while a save is under way wait for it. */
+    /** There is something that a save would keep. */
+    private get hasNews(): boolean {
+        return this.current !== undefined && !this.gone && !this.upToDate && this.lab.hasRun;
+    }
+
+    /** Saves what is new. Calls while a save is under way wait for it, and for another of what it began too early for. */
     save(): Promise<void> {
-        if (!this.current || this.gone || this.saving || this.upToDate || !this.lab.hasRun) return this.work;
-        this.saving = true;
-        this.work = this.saveNow(this.current).finally(() => (this.saving = false));
+        if (this.saving) this.again = true;
+        else if (this.hasNews) this.work = this.saveAll();
         return this.work;
+    }
+
+    private async saveAll(): Promise<void> {
+        this.saving = true;
+        do {
+            this.again = false;
+            await this.saveNow(this.current!);
+        } while (this.again && this.hasNews);
+        this.saving = false;
     }
 
     private async saveNow(current: Current): Promise<void> {

@@ -104,8 +104,9 @@ export default async function shelf(driver) {
         await visit.page.getByLabel('Open a .tinygpt file').setInputFiles({ name: 'again.tinygpt', mimeType: '', buffer: model.bytes });
         await visit.page.getByText(/again\.tinygpt is open: 70,464 parameters/).waitFor();
         await visit.look('runs-import');
-        await visit.press('Go on training');
+        await visit.page.getByRole('button', { name: 'Go on training' }).evaluate((button) => (button.click(), button.click()));
         await visit.phase('Done step 300 of 300');
+        assert.equal(await visit.page.locator('.notice.bad').count(), 0);
         await visit.page.getByRole('spinbutton', { name: 'for steps' }).fill('20');
         await visit.press('Train on');
         await visit.phase('Done step 320 of 320');
@@ -144,9 +145,65 @@ export default async function shelf(driver) {
         await visit.press('Open', items(visit).nth(0));
         await visit.page.locator('.notice.bad:has-text("open in another tab")').waitFor();
         await first.close();
-        await visit.page.waitForFunction(async () => (await navigator.locks.query()).held.length === 0);
+        await items(visit).nth(0).getByText('It is not open in another tab any more.').waitFor();
+        assert.equal(await visit.page.locator('.notice.bad').count(), 0);
         await visit.press('Open', items(visit).nth(0));
         await visit.phase('Done step 320 of 320');
+    });
+
+    await driver.test('a run that a tab is just letting go is opened at the first press', async () => {
+        const names = await visit.page.evaluate(async () => (await navigator.locks.query()).held.map(({ name }) => name));
+        assert.equal(names.length, 1);
+        await visit.page.close();
+        await visit.tab();
+        await visit.goto('#runs');
+        await visit.page.evaluate(
+            (name) => new Promise((held) => void navigator.locks.request(name, () => new Promise((release) => (held(), (window.release = release))))),
+            names[0],
+        );
+        await items(visit).nth(0).getByRole('button', { name: 'Open' }).evaluate((button) => (button.click(), setTimeout(window.release, 200)));
+        await visit.phase('Done step 320 of 320');
+    });
+
+    await driver.test('what is asked of a run while it is exported is done afterwards', async () => {
+        const other = await driver.visit();
+        const { begun, letGo } = await other.hold('model');
+        await other.goto();
+        await other.train(20);
+        await other.saved(20);
+        await other.go('Runs');
+        const item = items(other).first();
+        await other.press('Rename', item);
+        await item.getByLabel('New name').fill('cats');
+        const download = other.page.waitForEvent('download');
+        await other.press('Export .tinygpt', item);
+        await begun();
+        await other.pressEarly('Export .tinygpt', item);
+        await item.getByLabel('New name').press('Enter');
+        await letGo();
+        await download;
+        await item.getByRole('heading', { name: 'cats' }).waitFor();
+        await item.getByText(/\.tinygpt, .* [kM]B\.$/).waitFor();
+    });
+
+    await driver.test('what a run did while it was being saved is saved as well', async () => {
+        const other = await driver.visit();
+        const { begun, letGo } = await other.hold('commit');
+        await other.goto();
+        await other.setUp(100_000, 0.003);
+        await other.press('Start training');
+        await other.page.locator('.phase:has-text("Training")').waitFor();
+        await other.press('Pause');
+        await begun();
+        const step = async () => Number(/step ([\d,]+) of/.exec(await other.page.locator('.phase').textContent())[1].replace(',', ''));
+        const early = await step();
+        await other.press('Resume');
+        await other.page.waitForTimeout(200);
+        await other.press('Pause');
+        await other.phase('Paused');
+        await letGo();
+        const last = await other.restingStep();
+        assert.ok(last > early && last === (await other.curve()).step, `${early}, ${last}`);
     });
 
     await driver.test('a new visit offers the last run', async () => {
