@@ -1,21 +1,18 @@
 // Attention in flash form: scores are made tile by tile and never stored.
 //
-// `forward` and `backward`: a workgroup of 64 threads owns 32 rows of a result (queries for o and dq, keys for dk
-// and dv) and
-// walks over tiles of 32 of the others, keys or queries. A thread holds a patch of the 32 x 32 scores: own rows
-// 4 ty to 4 ty + 3, others tx, tx + 8, tx + 16, tx + 24; and of the result its own rows times the columns tx of every
-// chunk. A head is cut into CHUNKS of 4 WIDE channels (WIDE 4 or 8), so that its size does not matter to workgroup
-// memory.
-// With WIDE 4 the threads tx and tx + 4 share columns and take every other row of the sum. Who sees nobody in a tile
-// does not walk
-// there; long walks are started first.
-// `backward` is one dispatch of all three results where the GPU binds enough tensors, else one for each (n_dk, n_dv,
-// n_dq); the
-// scores are computed anew for each of them, so that no two workgroups write one element. `differences` goes before it.
+// `forward` and `backward`: a workgroup of 64 threads owns 32 rows of a result (queries for o and dq, keys for dk and dv) and walks over
+// tiles of 32 of the others, keys or queries. A thread holds a patch of the 32 x 32 scores: own rows 4 ty to 4 ty + 3, others tx, tx + 8,
+// tx + 16, tx + 24; and of the result its own rows times the columns tx of every chunk. What it holds has names (docs/ledger.md: arrays
+// that loops index lie in memory).
+// A head is cut into CHUNKS of 4 WIDE channels (WIDE 4 or 8), so that its size does not matter to workgroup memory. With WIDE 4 the
+// threads tx and tx + 4 share columns and take every other row of the sum. Who sees nobody in a tile does not walk there; long walks
+// are started first.
+// `backward` is one dispatch of all three results where the GPU binds enough tensors, else one for each (n_dk, n_dv, n_dq); the scores
+// are computed anew for each of them, so that no two workgroups write one element. `differences` goes before it.
 // Few queries over a long cache: attention_decode.wgsl.
 //
-// Scores are kept times log2 e, for exp2. VEC 1: heads are multiples of four and begin at multiples of four, and the
-// tensors are given in elements of four.
+// Scores are kept times log2 e, for exp2. VEC 1: heads are multiples of four and begin at multiples of four, and the tensors are given
+// in elements of four.
 
 struct P {
     batch: u32, times: u32, heads: u32, kv_heads: u32, size: u32, // B T H G D
@@ -153,7 +150,7 @@ const THREADS: u32 = 64u;
 const SPLIT: u32 = 8u / WIDE;
 
 var<workgroup> tile: array<vec4<f32>, 2u * ROWS * WIDE>; // of own rows, of others; see spot
-var<workgroup> weights: array<vec4<f32>, 8u * ROWS>; // of an other: of 4 own rows
+var<workgroup> weights: array<vec4<f32>, 8u * ROWS>; // of an other: of 4 own rows; see weight_spot
 var<workgroup> starts: array<i32, ROWS>; // of other queries: the first key of their document
 var<workgroup> near: array<vec4<f32>, THREADS>; // what the threads tell each other
 var<workgroup> extreme: array<i32, THREADS>;
@@ -165,13 +162,20 @@ var<private> ty: u32;
 var<private> own: vec4<i32>; // the thread's keys; 0 when it owns queries
 var<private> low: vec4<i32>; // the others that its rows can see
 var<private> high: vec4<i32>;
-var<private> result: array<mat4x4<f32>, CHUNKS>; // [chunk][own row]: four channels
+// repeat k 4
+var<private> s$k: vec4<f32>; // of four own rows and an other: the score, or what a product makes
+// end
+// repeat c CHUNKS
+// repeat r 4
+var<private> sum$c_$r: vec4<f32>; // of an own row: four channels of the result, in the last chunk but c
+// end
+// end
 
 fn begin(index: u32) {
     thread = index;
     tx = index % 8u;
     ty = index / 8u;
-    if (index < ROWS) { starts[index] = 0; }
+    for (var j = index; j < ROWS; j += THREADS) { starts[j] = 0; }
 }
 
 // Where a vector lies: turned so that eight threads read one column of eight rows without waiting for each other.
@@ -180,53 +184,109 @@ fn spot(side: u32, row: u32, column: u32) -> u32 {
     return (side * ROWS + row) * WIDE + (column ^ turn);
 }
 
-// Rows first to first + 31 of n of a tensor, one chunk of channels; 0 outside.
-fn load(side: u32, what: u32, rows: Rows, first: u32, n: u32, chunk: u32) {
-    for (var e = thread; e < ROWS * WIDE; e += THREADS) {
-        let row = e / WIDE;
-        let column = e % WIDE;
-        let d = 4u * (chunk * WIDE + column);
-        var x = vec4<f32>();
-        if (first + row < n && d < p.size) {
-            x = fetch(what, rows.at + (first + row) * rows.step + d, p.size - d);
-        }
-        tile[spot(side, row, column)] = x;
-    }
-}
-
-// The thread's patch of own rows times others, over the chunk that is loaded: [k][r] for other tx + 8 k, own row 4
-// ty + r.
-fn product(before: mat4x4<f32>) -> mat4x4<f32> {
-    var s = before;
-    let row = 4u * ty;
-    for (var c = 0u; c < WIDE; c++) {
-        let a = transpose(mat4x4<f32>(tile[spot(0u, row, c)], tile[spot(0u, row + 1u, c)],
-                                      tile[spot(0u, row + 2u, c)], tile[spot(0u, row + 3u, c)]));
-        let x = tile[spot(1u, tx, c)];
-        let y = tile[spot(1u, tx + 8u, c)];
-        let z = tile[spot(1u, tx + 16u, c)];
-        let w = tile[spot(1u, tx + 24u, c)];
-        s[0] = s[0] + a[0] * x.x + a[1] * x.y + a[2] * x.z + a[3] * x.w;
-        s[1] = s[1] + a[0] * y.x + a[1] * y.y + a[2] * y.z + a[3] * y.w;
-        s[2] = s[2] + a[0] * z.x + a[1] * z.y + a[2] * z.z + a[3] * z.w;
-        s[3] = s[3] + a[0] * w.x + a[1] * w.y + a[2] * w.z + a[3] * w.w;
-    }
-    return s;
-}
-
-// A tile of rows: those from `first` of n.
+// A tile of rows of a tensor: those from `first` of n. Callers name the tensor by a constant, or each read is a choice and waits.
 struct Side { what: u32, rows: Rows, first: u32, n: u32 }
 
-fn multiply(a: Side, b: Side) -> mat4x4<f32> {
-    var s = mat4x4<f32>();
-    for (var chunk = 0u; chunk < CHUNKS; chunk++) {
-        workgroupBarrier();
-        load(0u, a.what, a.rows, a.first, a.n, chunk);
-        load(1u, b.what, b.rows, b.first, b.n, chunk);
-        workgroupBarrier();
-        s = product(s);
+// A vector of a tile, by its number: row by row of one chunk of channels; 0 outside.
+fn vector_of(side: Side, chunk: u32, e: u32) -> vec4<f32> {
+    let row = side.first + e / WIDE;
+    let d = 4u * (chunk * WIDE + e % WIDE);
+    if (row < side.n && d < p.size) {
+        return fetch(side.what, side.rows.at + row * side.rows.step + d, p.size - d);
     }
-    return s;
+    return vec4<f32>();
+}
+
+// Brings a chunk of others in when all are done with the one before: all reads are under way before the first is waited for.
+fn load_others(b: Side, chunk: u32) {
+    // repeat i LOADS
+    let y$i = vector_of(b, chunk, thread + THREADS * $iu);
+    // end
+    workgroupBarrier();
+    // repeat i LOADS
+    tile[spot(1u, (thread + THREADS * $iu) / WIDE, thread % WIDE)] = y$i;
+    // end
+    workgroupBarrier();
+}
+
+// And one of own rows with it.
+fn load_both(a: Side, b: Side, chunk: u32) {
+    // repeat i LOADS
+    let x$i = vector_of(a, chunk, thread + THREADS * $iu);
+    // end
+    // repeat i LOADS
+    let y$i = vector_of(b, chunk, thread + THREADS * $iu);
+    // end
+    workgroupBarrier();
+    // repeat i LOADS
+    tile[spot(0u, (thread + THREADS * $iu) / WIDE, thread % WIDE)] = x$i;
+    // end
+    // repeat i LOADS
+    tile[spot(1u, (thread + THREADS * $iu) / WIDE, thread % WIDE)] = y$i;
+    // end
+    workgroupBarrier();
+}
+
+// Own rows times others: the thread's patch.
+fn multiply(a: Side, b: Side) {
+    // repeat k 4
+    s$k = vec4<f32>();
+    // end
+    for (var chunk = 0u; chunk < CHUNKS; chunk++) {
+        load_both(a, b, chunk);
+        // repeat c WIDE
+        {
+            let own_rows = transpose(mat4x4<f32>(
+                tile[spot(0u, 4u * ty, $cu)], tile[spot(0u, 4u * ty + 1u, $cu)],
+                tile[spot(0u, 4u * ty + 2u, $cu)], tile[spot(0u, 4u * ty + 3u, $cu)]));
+            // repeat k 4
+            let x$k = tile[spot(1u, tx + 8u * $ku, $cu)];
+            s$k = fma(own_rows[0], vec4<f32>(x$k.x), s$k);
+            s$k = fma(own_rows[1], vec4<f32>(x$k.y), s$k);
+            s$k = fma(own_rows[2], vec4<f32>(x$k.z), s$k);
+            s$k = fma(own_rows[3], vec4<f32>(x$k.w), s$k);
+            // end
+        }
+        // end
+    }
+}
+
+// Where the weights of other j lie, of the thread's own rows.
+fn weight_spot(j: u32) -> u32 {
+    return j * 8u + (ty ^ (j & 7u));
+}
+
+// result += weights times the others' rows of a tensor, whose last chunk lies in `tile` already if `loaded`. Where not all is seen a
+// weight of 0 is no factor: who is not seen may hold a NaN.
+fn accumulate(other: Side, loaded: bool, all_seen: bool) {
+    let column = tx % WIDE;
+    // repeat c CHUNKS
+    if ($cu == 0u && loaded) {
+        workgroupBarrier(); // the weights are there
+    } else {
+        load_others(other, CHUNKS - 1u - $cu);
+    }
+    if (all_seen) {
+        for (var j = tx / WIDE; j < ROWS; j += SPLIT) {
+            let x = tile[spot(1u, j, column)];
+            let w = weights[weight_spot(j)];
+            sum$c_0 += x * w.x;
+            sum$c_1 += x * w.y;
+            sum$c_2 += x * w.z;
+            sum$c_3 += x * w.w;
+        }
+    } else {
+        for (var j = tx / WIDE; j < ROWS; j += SPLIT) {
+            let x = tile[spot(1u, j, column)];
+            let w = weights[weight_spot(j)];
+            let seen = sees(other.first, j);
+            if (seen.x) { sum$c_0 += x * w.x; }
+            if (seen.y) { sum$c_1 += x * w.y; }
+            if (seen.z) { sum$c_2 += x * w.z; }
+            if (seen.w) { sum$c_3 += x * w.w; }
+        }
+    }
+    // end
 }
 
 // Which of the thread's rows see other j of the tile at `first`.
@@ -245,86 +305,52 @@ fn sees_all(first: u32) -> bool {
         all(vec4<i32>(latest) <= own);
 }
 
-fn set_weights(k: u32, w: vec4<f32>) {
-    weights[(tx + 8u * k) * 8u + (ty ^ tx)] = w;
-}
-
-// result += weights times the others' rows of a tensor, which lie in `tile` already if `loaded`. Where not all is
-// seen a
-// weight of 0 is no factor: who is not seen may hold a NaN.
-fn accumulate(other: Side, loaded: bool, all_seen: bool) {
-    let column = tx % WIDE;
-    for (var chunk = 0u; chunk < CHUNKS; chunk++) {
-        workgroupBarrier();
-        if (CHUNKS > 1u || !loaded) {
-            load(1u, other.what, other.rows, other.first, other.n, chunk);
-            workgroupBarrier();
-        }
-        var sum = result[chunk];
-        if (all_seen) {
-            for (var j = tx / WIDE; j < ROWS; j += SPLIT) {
-                let w = weights[j * 8u + (ty ^ (j & 7u))];
-                let x = tile[spot(1u, j, column)];
-                sum[0] += x * w.x;
-                sum[1] += x * w.y;
-                sum[2] += x * w.z;
-                sum[3] += x * w.w;
-            }
-        } else {
-            for (var j = tx / WIDE; j < ROWS; j += SPLIT) {
-                let w = weights[j * 8u + (ty ^ (j & 7u))];
-                let x = tile[spot(1u, j, column)];
-                let seen = sees(other.first, j);
-                if (seen.x) { sum[0] += x * w.x; }
-                if (seen.y) { sum[1] += x * w.y; }
-                if (seen.z) { sum[2] += x * w.z; }
-                if (seen.w) { sum[3] += x * w.w; }
-            }
-        }
-        result[chunk] = sum;
-    }
-}
-
-// Adds up what threads that share columns have; those of tx < WIDE hold the sum.
+// Adds up what threads that share columns have; those of tx < WIDE hold the sum. They share where there is one chunk.
 fn settle() {
     if (SPLIT == 1u) { return; }
-    let at = 4u * (ty * WIDE + tx % WIDE);
     workgroupBarrier();
     if (tx >= WIDE) {
-        for (var r = 0u; r < 4u; r++) { tile[at + r] = result[0][r]; }
+        // repeat r 4
+        tile[4u * (ty * WIDE + tx % WIDE) + $ru] = sum0_$r;
+        // end
     }
     workgroupBarrier();
     if (tx < WIDE) {
-        for (var r = 0u; r < 4u; r++) { result[0][r] += tile[at + r]; }
+        // repeat r 4
+        sum0_$r += tile[4u * (ty * WIDE + tx) + $ru];
+        // end
     }
 }
 
-fn store(what: u32, rows: Rows, first: u32, n: u32, factor: vec4<f32>) {
+fn store_row(what: u32, rows: Rows, row: u32, n: u32, chunk: u32, x: vec4<f32>) {
+    let d = 4u * (chunk * WIDE + tx);
+    if (row < n && d < p.size) { put(what, rows.at + row * rows.step + d, p.size - d, x); }
+}
+
+// The result times `factor`.
+fn store(what: u32, rows: Rows, first: u32, n: u32, factor: f32) {
     if (tx >= WIDE) { return; }
-    for (var chunk = 0u; chunk < CHUNKS; chunk++) {
-        let d = 4u * (chunk * WIDE + tx);
-        for (var r = 0u; r < 4u; r++) {
-            let row = first + 4u * ty + r;
-            if (row < n && d < p.size) {
-                put(what, rows.at + row * rows.step + d, p.size - d, result[chunk][r] * factor[r]);
-            }
-        }
-    }
+    // repeat c CHUNKS
+    // repeat r 4
+    store_row(what, rows, first + 4u * ty + $ru, n, CHUNKS - 1u - $cu, sum$c_$r * factor);
+    // end
+    // end
 }
 
 // Own queries from `first` on: which keys they see. Returns the keys that any of them sees: from, and to before.
 fn look_at_keys(b: u32, first: u32) -> vec2<u32> {
     let position = first_position(b);
+    var least = i32(p.n_keys);
     for (var r = 0u; r < 4u; r++) {
         let i = min(first + 4u * ty + r, p.times - 1u);
         high[r] = position + i32(i);
         low[r] = first_seen(b, i, high[r]);
+        least = min(least, low[r]);
     }
     own = vec4<i32>();
-    extreme[thread] = min(min(low.x, low.y), min(low.z, low.w));
+    extreme[thread] = least;
     workgroupBarrier();
     if (thread == 0u) {
-        var least = extreme[0];
         for (var j = 1u; j < THREADS; j++) { least = min(least, extreme[j]); }
         range = vec2<u32>(u32(least), u32(position) + min(first + ROWS, p.times));
     }
@@ -354,6 +380,7 @@ fn look_at_queries(b: u32, first: u32) -> vec2<u32> {
 
 // What the eight threads of the same rows hold, one way or the other.
 fn greatest(x: vec4<f32>) -> vec4<f32> {
+    workgroupBarrier();
     near[thread] = x;
     workgroupBarrier();
     var y = x;
@@ -370,8 +397,7 @@ fn total(x: vec4<f32>) -> vec4<f32> {
     return y;
 }
 
-// A sum of weights is infinite or NaN only where a score was; some GPUs make a number of it again, or an infinity of
-// a NaN.
+// A sum of weights is infinite or NaN only where a score was; some GPUs make a number of it again, or an infinity of a NaN.
 fn log2_of(x: f32) -> f32 {
     if (is_finite(x)) { return log2(x); }
     return bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u); // a NaN
@@ -393,36 +419,44 @@ fn forward(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups
     let other_rows = key_rows(b, kv_head(h));
     let factor = p.scale * LOG2E;
     var peak = vec4<f32>(LOWEST);
-    var sum = vec4<f32>(); // over the thread's others
+    var whole = vec4<f32>(); // the sum of weights of the thread's others
     for (var at = seen.x / ROWS * ROWS; at < seen.y; at += ROWS) {
-        var s = multiply(Side(Q, own_rows, first, p.times), Side(K, other_rows, at, seen.y));
+        multiply(Side(Q, own_rows, first, p.times), Side(K, other_rows, at, seen.y));
         let all_seen = sees_all(at);
-        for (var k = 0u; k < 4u; k++) {
-            s[k] = select(vec4<f32>(UNSEEN), s[k] * factor, sees(at, tx + 8u * k));
-        }
         let before = peak;
-        peak = greatest(max(max(max(s[0], s[1]), max(s[2], s[3])), peak));
+        // repeat k 4
+        s$k = select(vec4<f32>(UNSEEN), s$k * factor, sees(at, tx + 8u * $ku));
+        peak = max(peak, s$k);
+        // end
+        peak = greatest(peak);
         let shrink = exp2(before - peak);
-        sum *= shrink;
-        for (var k = 0u; k < 4u; k++) {
-            let w = exp2(s[k] - peak);
-            sum += w;
-            set_weights(k, w);
-        }
-        for (var chunk = 0u; chunk < CHUNKS; chunk++) {
-            for (var r = 0u; r < 4u; r++) { result[chunk][r] *= shrink[r]; }
-        }
+        whole *= shrink;
+        // repeat k 4
+        s$k = exp2(s$k - peak);
+        whole += s$k;
+        weights[weight_spot(tx + 8u * $ku)] = s$k;
+        // end
+        // repeat c CHUNKS
+        // repeat r 4
+        sum$c_$r *= shrink[$r];
+        // end
+        // end
         accumulate(Side(V, other_rows, at, seen.y), false, all_seen);
     }
-    sum = total(sum);
     settle();
-    store(O, own_rows, first, p.times, 1.0 / sum);
+    whole = total(whole);
+    // repeat c CHUNKS
+    // repeat r 4
+    sum$c_$r *= 1.0 / whole[$r];
+    // end
+    // end
     if (p.has_lse != 0u && tx == 0u) {
         for (var r = 0u; r < 4u; r++) {
             let i = first + 4u * ty + r;
-            if (i < p.times) { lse[(b * p.heads + h) * p.times + i] = (peak[r] + log2_of(sum[r])) * LN2; }
+            if (i < p.times) { lse[(b * p.heads + h) * p.times + i] = (peak[r] + log2_of(whole[r])) * LN2; }
         }
     }
+    store(O, own_rows, first, p.times, 1.0);
 }
 
 // ---- backward ----
@@ -443,8 +477,15 @@ fn differences(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) gr
     delta[(b * p.heads + h) * p.times + i] = sum.x + sum.y + sum.z + sum.w;
 }
 
-// For each pair the weight P, or dS, of the tile of others at `at`.
-fn weigh(what: u32, stat: u32, first: u32, at: u32, s: mat4x4<f32>, d_weights: mat4x4<f32>) {
+// The thread's patch waits where its weights will be.
+fn put_aside() {
+    // repeat k 4
+    weights[weight_spot(tx + 8u * $ku)] = s$k;
+    // end
+}
+
+// For each pair the weight P, or dS, of the tile of others at `at`: from its score, and from the gradient of its weight, put aside.
+fn weigh(what: u32, stat: u32, first: u32, at: u32) {
     var of_query = vec4<f32>(); // lse of the pair's query
     var less = vec4<f32>(); // its delta
     for (var r = 0u; r < 4u && what == D_Q; r++) {
@@ -452,17 +493,17 @@ fn weigh(what: u32, stat: u32, first: u32, at: u32, s: mat4x4<f32>, d_weights: m
         of_query[r] = lse[i];
         less[r] = delta[i];
     }
-    for (var k = 0u; k < 4u; k++) {
-        let j = tx + 8u * k;
-        if (what != D_Q) {
-            let i = stat + min(at + j, p.times - 1u);
-            of_query = vec4<f32>(lse[i]);
-            if (what == D_K) { less = vec4<f32>(delta[i]); }
-        }
-        var w = exp2((s[k] * p.scale - of_query) * LOG2E);
-        if (what != D_V) { w *= d_weights[k] - less; }
-        set_weights(k, select(vec4<f32>(), w, sees(at, j)));
+    // repeat k 4
+    let j$k = tx + 8u * $ku;
+    if (what != D_Q) {
+        let i = stat + min(at + j$k, p.times - 1u);
+        of_query = vec4<f32>(lse[i]);
+        if (what == D_K) { less = vec4<f32>(delta[i]); }
     }
+    var w$k = exp2((s$k * p.scale - of_query) * LOG2E);
+    if (what != D_V) { w$k *= weights[weight_spot(j$k)] - less; }
+    weights[weight_spot(j$k)] = select(vec4<f32>(), w$k, sees(at, j$k));
+    // end
 }
 
 // Which of the three results a workgroup makes, and which part of it.
@@ -506,35 +547,43 @@ fn backward(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) group
     let of_keys = key_rows(piece.b, piece.g);
     var of_queries = query_rows(piece.b, piece.head);
     for (var head = piece.head; head < piece.head + piece.n_heads; head++) {
+        let stat = (piece.b * p.heads + head) * p.times;
         of_queries = query_rows(piece.b, head);
         for (var at = seen.x / ROWS * ROWS; at < seen.y; at += ROWS) {
-            if (what != D_Q && p.has_start != 0u) {
+            if (what == D_Q) {
+                let others = Side(K, of_keys, at, p.times);
+                multiply(Side(D_O, of_queries, first, p.times), Side(V, of_keys, at, p.times));
+                put_aside();
+                multiply(Side(Q, of_queries, first, p.times), others);
+                weigh(D_Q, stat, first, at);
+                accumulate(others, true, sees_all(at));
+                continue;
+            }
+            if (p.has_start != 0u) {
                 workgroupBarrier();
-                if (thread < ROWS) { starts[thread] = doc_start[piece.b * p.times + min(at + thread, p.times - 1u)]; }
+                for (var j = thread; j < ROWS; j += THREADS) {
+                    starts[j] = doc_start[piece.b * p.times + min(at + j, p.times - 1u)];
+                }
             }
-            // own rows and others, of scores and of the gradients of weights
-            var a = Side(Q, of_queries, first, p.times);
-            var c = Side(K, of_keys, at, p.times);
-            var d_a = Side(D_O, of_queries, first, p.times);
-            var d_c = Side(V, of_keys, at, p.times);
-            if (what != D_Q) {
-                a = Side(K, of_keys, first, p.times);
-                c = Side(Q, of_queries, at, p.times);
-                d_a = Side(V, of_keys, first, p.times);
-                d_c = Side(D_O, of_queries, at, p.times);
+            let others = Side(Q, of_queries, at, p.times);
+            let d_others = Side(D_O, of_queries, at, p.times);
+            if (what == D_K) {
+                multiply(Side(V, of_keys, first, p.times), d_others);
+                put_aside();
+                multiply(Side(K, of_keys, first, p.times), others);
+                weigh(D_K, stat, first, at);
+                accumulate(others, true, sees_all(at));
+            } else {
+                multiply(Side(K, of_keys, first, p.times), others);
+                weigh(D_V, stat, first, at);
+                accumulate(d_others, false, sees_all(at));
             }
-            var d_weights = mat4x4<f32>();
-            if (what != D_V) { d_weights = multiply(d_a, d_c); }
-            let s = multiply(a, c);
-            weigh(what, (piece.b * p.heads + head) * p.times, first, at, s, d_weights);
-            if (what == D_V) { c = d_c; }
-            accumulate(c, what != D_V, sees_all(at));
         }
     }
     settle();
     if (what == D_Q) {
-        store(D_Q, of_queries, first, p.times, vec4<f32>(p.scale));
+        store(D_Q, of_queries, first, p.times, p.scale);
     } else {
-        store(what, of_keys, first, p.times, vec4<f32>(select(p.scale, 1.0, what == D_V)));
+        store(what, of_keys, first, p.times, select(p.scale, 1.0, what == D_V));
     }
 }

@@ -88,10 +88,12 @@ static void add_view(const layer *l, pt_wg_call *c)
 static pt_wg_call tiled(const layer *l, const char *entry, int64_t n_dk, int64_t n_dv, int64_t n_dq)
 {
     int64_t fours = pt_div_up(l->D, 4);
+    uint32_t wide = fours <= 4 ? 4 : 8;
     pt_wg_call c = {.shader = "attention",
                     .entry = entry,
-                    .constant = {{"WIDE", fours <= 4 ? 4 : 8},
+                    .constant = {{"WIDE", wide},
                                  {"CHUNKS", (uint32_t)pt_div_up(fours, 8)},
+                                 {"LOADS", TILE_ROWS * wide / 64},
                                  {"VEC", l->by_fours}}};
     add_sizes(l, &c);
     pt_wg_u32(&c, l->a->cached);
@@ -189,6 +191,7 @@ static pt_status differences(pt_device *device, const layer *l, pt_error *err)
     /* it knows no chunks: the same pipeline for every size */
     c.constant[0].value = 4;
     c.constant[1].value = 1;
+    c.constant[2].value = 2;
     add_heads(l, &c, "outs", "outs4", &l->a->o);
     add_heads(l, &c, "d_outs", "d_outs4", &l->a->d_o);
     add(&c, "delta", &l->a->delta);
