@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the tables of docs/SPEED.md from the JSON of `posttrain bench … --json`.
 
-Usage, from the repository's root: bench/page.py    reads docs/measurements/bench-*.json
+Usage, from the repository's root: bench/page.py    reads docs/measurements/bench-*.json and h200-*.json
 Each table stands between two marks; what is outside them is written by hand. Development only; standard library.
 """
 import glob, json, os, statistics, sys
@@ -77,7 +77,59 @@ def threads(d):
     return out
 
 
+# The original's WebGPU training on the same kind of GPU, same shapes and batches, loss read at each step: tokens a second.
+ORIGINAL = {"tiny": 34444, "small": 21616, "medium": 19469, "large": 9752, "xl": 5266, "huge": 3306, "massive": 1500, "mega": 785}
+
+
+def measured(name):
+    with open(f"docs/measurements/{name}.json") as f:
+        return json.load(f)
+
+
+def best_product(d, side):
+    return max(r["flop_per_second"] for r in d["rows"] if r["shape"] == f"{side} x {side} x {side}")
+
+
+def gpu_train(gpu, ladder):
+    cpu = {r["name"]: r["tokens_per_second"] for r in measured("h200-train-cpu")["rows"]}
+    tokens = {r["name"]: r["tokens"] for r in gpu["rows"]}
+    wasm = {r["preset"]: tokens[r["preset"]] / r["median"] for r in measured("h200-wasm-16threads")["rows"] if r["preset"] in tokens}
+    best = best_product(ladder, 4096)
+    out = ["| size | GPU step ms (p10-p90) | GPU tok/s | GFLOP/s | of the best product | cpu (16 threads) tok/s | WebAssembly (16 threads) "
+           "tok/s | GPU / cpu | the original tok/s | GPU / the original |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for r in gpu["rows"]:
+        name, rate = r["name"], r["tokens_per_second"]
+        there = lambda table: f"{table[name]:.0f}" if name in table else "not taken"
+        ratio = lambda table: f"{rate / table[name]:.1f}" if name in table else ""
+        out.append(f"| {name} {r['shape']} | {milliseconds(r['seconds'])} | {rate:.0f} | {r['flop_per_second'] / 1e9:.0f} | "
+                   f"{100 * r['flop_per_second'] / best:.1f}% | {there(cpu)} | {there(wasm)} | {ratio(cpu)} | {there(ORIGINAL)} | {ratio(ORIGINAL)} |")
+    return out
+
+
+def gpu_ladder(d):
+    sides = [256, 512, 1024, 2048, 4096]
+    out = ["| kernel: tile, elements a thread | " + " | ".join(map(str, sides)) + " |", "|---" * (len(sides) + 1) + "|"]
+    kernels = {}
+    for r in d["rows"]:
+        kernels.setdefault(r["name"], {})[r["shape"]] = r["flop_per_second"] / 1e12
+    for name, rates in kernels.items():
+        if len(rates) == len(sides):
+            out.append(f"| {name} | " + " | ".join(f"{rates[f'{n} x {n} x {n}']:.1f}" for n in sides) + " |")
+    return out
+
+
+def gpu_decode(d):
+    out = ["| size | weights | MB a token | tok/s | GB/s of weights |", "|---|---|---|---|---|"]
+    for r in d["rows"]:
+        out.append(f"| {r['name']} | {r['dtype']} | {r['bytes'] / 1e6:.1f} | {r['tokens_per_second']:.0f} | {r['bytes_per_second'] / 1e9:.0f} |")
+    return out
+
+
 def main():
+    gpu, ladder = measured("h200-train-webgpu"), measured("h200-matmul-webgpu")
+    for name, rows in (("gpu steps", gpu_train(gpu, ladder)), ("gpu products", gpu_ladder(ladder)),
+                       ("gpu decode", gpu_decode(measured("h200-decode-webgpu")))):
+        put_in_page("docs/SPEED.md", name, "\n".join(rows) + "\n")
     parts = {}
     for path in sorted(glob.glob("docs/measurements/bench-*.json")):
         with open(path) as f:
