@@ -31,6 +31,8 @@ typedef struct pt_run_description {
     const pt_json *previous;  /* the run.json of the run that goes on, or NULL */
 } pt_run_description;
 
+/* Whether it holds a run.json of ours, of whatever version. */
+bool pt_run_folder_is(const char *path);
 /* EXISTS when path already holds a run, or anything else; but not what a run leaves that was killed before it
  * began (an empty log). */
 pt_status pt_run_folder_check(const char *path, pt_error *err);
