@@ -44,7 +44,8 @@ typedef struct pt_run_found {
     int64_t torn_bytes; /* of a log line cut short, set aside in log.jsonl.torn */
     int64_t swept;      /* leftovers of killed processes, removed */
 } pt_run_found;
-/* A folder that holds a run, to go on with it. BAD_INPUT where what is written is a symbolic link; EXISTS while another process has it. */
+/* A folder that holds a run, to go on with it. BAD_INPUT where what is written is a symbolic link; IO where the log is no
+ * regular file; EXISTS while another process has it. */
 pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
                              pt_error *err);
 
