@@ -223,6 +223,9 @@ TEST(a_run_json_that_was_changed_is_noticed)
         {"\"warmup\": 0", "\"warmup\": 2", "its warmup is 0, the run's is 2"},
         {"\"steps\": 10", "\"steps\": 12", "its steps is 10, the run's is 12"},
         {"\"dropout\": 0", "\"dropout\": 0.5", "its dropout is 0, the run's is 0.5"},
+        {"\"batch\": 4,\n    \"accum\": 1", "\"batch\": 2,\n    \"accum\": 2",
+         "its batch is 4, the run's is 2"},
+        {"\"eval_batches\": 20", "\"eval_batches\": 7", "its evalBatches is 20, the run's is 7"},
     };
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         make_run("cosine");

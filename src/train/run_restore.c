@@ -74,12 +74,19 @@ pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err)
 
 /* ---- choosing a checkpoint ---- */
 
+/* The trainer at what a file holds, if that is of this run. */
+static pt_status restore_from(pt_trainer *trainer, const pt_tinygpt *file, pt_error *err)
+{
+    pt_status s = pt_trainer_check_evaluation(trainer, file, err);
+    return s ? s : pt_trainer_restore(trainer, file, err);
+}
+
 static pt_status try_step(pt_run_folder *run, pt_trainer *trainer, int64_t step, pt_error *err)
 {
     pt_checkpoint_file file;
     pt_status s = pt_checkpoint_open(&file, run->path, step, err);
     if (s) return s;
-    s = pt_trainer_restore(trainer, file.file, err);
+    s = restore_from(trainer, file.file, err);
     pt_checkpoint_close(&file);
     return s;
 }
@@ -138,7 +145,7 @@ static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_r
     if (!pt_fs_exists(path) && !pt_fs_is_link(path)) return PT_OK;
     pt_status s = pt_checkpoint_open_published(&file, run->path, err);
     if (s == PT_OK) {
-        s = pt_trainer_restore(trainer, file.file, err);
+        s = restore_from(trainer, file.file, err);
         pt_checkpoint_close(&file);
     }
     if (s) {
