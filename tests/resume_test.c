@@ -60,6 +60,19 @@ TEST(a_wsd_run_is_extended_until_its_decay_begins)
 }
 
 /* From another working folder the path that was recorded means nothing. */
+TEST(nothing_is_left_to_go_on_with_where_only_the_result_cannot_be_printed)
+{
+    if (!pt_fs_exists("/dev/full")) SKIP("no /dev/full");
+    fresh_folder();
+    const char *text = text_file();
+    program_output = "/dev/full";
+    result *r = RUN("train", "--preset", "tiny", "--corpus", text, "--steps", "2", "--out",
+                    kept("run"), "--json");
+    program_output = NULL;
+    CHECK_INT(r->code, 4);
+    CHECK(strstr(r->error, "posttrain: cannot ") && !strstr(r->error, "go on with"));
+}
+
 TEST(a_text_that_is_not_here_is_said_and_may_be_given)
 {
     char home[512], absolute[1600];
