@@ -553,4 +553,23 @@ TEST(planned_memory_is_what_is_used)
     pt_arena_deinit(&arena);
 }
 
+TEST(memory_is_the_programs_own)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer uses memory of its own");
+    fresh_folder();
+    const size_t n = (size_t)256 << 20;
+    char *ours = pt_alloc(n);
+    CHECK(ours);
+    for (size_t i = 0; i < n; i += 4096) ours[i] = 1;
+    pt_arena arena = {0};
+    result *r = RUN("train", "--preset", "tiny", "--corpus", text_file(), "--steps", "2", "--out",
+                    kept("run"), "--json", "--quiet");
+    pt_free(ours);
+    CHECK_INT(r->code, 0);
+    double used = number(parse(r->out, r->n_out, &arena), "peak_rss_bytes");
+    if (!(used < (double)n / 2)) printf("used %.0f\n", used);
+    CHECK(used > 1e6 && used < (double)n / 2);
+    pt_arena_deinit(&arena);
+}
+
 PT_PROGRAM_TEST_MAIN

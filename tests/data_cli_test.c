@@ -427,6 +427,31 @@ TEST(what_is_held_out_of_joined_texts_is_said)
     CHECK(strstr(program_result.error, "two.txt: 50 bytes, the last tenth held out\n"));
 }
 
+/* Else the text would be another one as soon as the run writes, and no run in it could be gone on with. */
+TEST(a_run_may_lie_beside_its_text)
+{
+    make_texts();
+    CHECK_INT(TRAIN(at("want"), "--corpus", at("d"))->code, 0);
+    result *r = RUN("train", "--preset", "tiny", "--steps", "6", "--batch", "4", "--eval-every",
+                    "3", "--out", at("d/runs/x"), "--corpus", at("d"));
+    CHECK_INT(r->code, 0);
+    CHECK_STR(losses_of(in_folder("d/runs/x")), losses_of(in_folder("want")));
+    r = RUN("train", "--resume", at("d/runs/x"), "--steps", "8", "--schedule", "constant");
+    if (r->code) printf("%s", r->error);
+    CHECK_INT(r->code, 0);
+    CHECK(strstr(r->error, "d/runs/x (it is the folder of a run)"));
+    CHECK(strstr(r->error, " in 3 files, 1 run's folder left out, the last tenth held out"));
+    CHECK_INT(TRAIN(at("d/runs/y"), "--corpus", at("d"))->code, 0);
+    CHECK_STR(losses_of(in_folder("d/runs/y")), losses_of(in_folder("want")));
+    r = RUN("data", "preview", at("d"), "--ctx", "4", "--n", "0");
+    CHECK(strstr(r->error, " in 3 files, 2 runs' folders left out,"));
+    r = RUN("data", "shard", at("d"), "--out", at("s"));
+    CHECK(strstr(r->out, "6,000 bytes in 3 documents") && strstr(r->error, "d/runs/y (it is the"));
+    put_text(in_folder("d/runs/x/run.json"), "{\"format\": \"of somebody else\"}");
+    r = RUN("data", "preview", at("d"), "--ctx", "4", "--n", "0");
+    CHECK(strstr(r->error, ", 1 run's folder left out,"));
+}
+
 TEST(previews_show_what_a_run_will_see)
 {
     make_texts();

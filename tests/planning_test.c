@@ -293,6 +293,32 @@ TEST(what_does_not_fit_is_refused_and_what_would_is_named)
     check_refused(r, 3, "no memory for"); /* tried all the same */
 }
 
+/* How much address space so many threads take depends on the machine, so the limit is searched for. */
+TEST(fewer_threads_are_the_last_resort)
+{
+    if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");
+    fresh_folder();
+    const char *text = text_file(), *run = kept("r");
+#define THREADED(n)                                                                         \
+    "train", "--preset", "tiny", "--batch", "1", "--recompute", "block", "--dtype", "bf16", \
+        "--threads", n, "--corpus", text, "--steps", "1", "--out", run, "--quiet"
+    result *r = NULL;
+    const char *advice = NULL;
+    int64_t limit = 100 * 1000000;
+    for (; !advice && limit < 2000 * INT64_C(1000000); limit += advice ? 0 : 30 * 1000000) {
+        CHECK_OK(pt_fs_remove(run, NULL), (pt_error){0});
+        r = LIMITED(limit, THREADED("64"));
+        advice = strstr(r->error, "are available: --threads ");
+    }
+    CHECK(advice);
+    CHECK_INT(r->code, 3);
+    CHECK(strstr(advice, " would fit ("));
+    char threads[8] = "";
+    advice = strstr(advice, "--threads ") + strlen("--threads ");
+    snprintf(threads, sizeof threads, "%.*s", (int)strspn(advice, "0123456789"), advice);
+    CHECK_INT(LIMITED(limit, THREADED(threads))->code, 0); /* the advice holds */
+}
+
 TEST(a_run_that_saves_memory_in_every_way_is_told_that_no_way_is_left)
 {
     if (PT_SANITIZED) SKIP("a sanitizer takes address space of its own");

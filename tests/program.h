@@ -13,6 +13,7 @@
 
 static const char *program = "build/posttrain";
 static const char *program_input = "/dev/null"; /* a file, its standard input */
+static const char *program_output;              /* the same; NULL: what the test is shown */
 
 typedef struct result {
     int code; /* exit code; 1000 + signal when it died of one */
@@ -47,7 +48,8 @@ static inline pid_t start(const char *const *words)
     pid_t pid = fork();
     if (pid) return pid;
     int in = open(program_input, O_RDONLY);
-    int out = open(in_folder("stdout"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const char *to = program_output ? program_output : in_folder("stdout");
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     int error = open(in_folder("stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     dup2(in, 0), dup2(out, 1), dup2(error, 2);
     become_program(words);

@@ -16,8 +16,15 @@ TEST(words_of_a_manifest_do_not_reach_the_terminal_raw)
 
 TEST(links_that_lead_out_of_the_folder_are_refused)
 {
-    static const char *const names[] = {"log.jsonl", "report.html", "checkpoints",
-                                        "checkpoints/step-00000005", "checkpoints/best.json"};
+    static const char *const names[] = {"log.jsonl",
+                                        "report.html",
+                                        "checkpoints",
+                                        "checkpoints/step-00000005",
+                                        "checkpoints/best.json",
+                                        "checkpoints/step-00000010/model.tinygpt",
+                                        "checkpoints/step-00000010/manifest.json",
+                                        "events.out.tfevents.1000000000.host.1.0",
+                                        "log.jsonl.torn"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         make_run("constant");
         if (!pt_fs_exists(in_run(names[i]))) put(in_run(names[i]), "", 0);
@@ -29,6 +36,30 @@ TEST(links_that_lead_out_of_the_folder_are_refused)
     }
 }
 
+/* Another process's temporary file keeps a folder from being swept, not from being looked at. */
+TEST(nothing_is_written_through_a_link)
+{
+    static const char *const names[] = {"model.tinygpt", "model-2.tinygpt", "manifest.json"};
+    for (int i = 0; i < 3; i++) {
+        make_run("constant");
+        char path[128];
+        snprintf(path, sizeof path, "checkpoints/step-00000010/%s", names[i]);
+        CHECK_OK(pt_fs_remove(in_run(path), &err), err);
+        CHECK(symlink(kept("outside"), in_run(path)) == 0);
+        if (i < 2) put(in_run("checkpoints/step-00000010/.model.tinygpt.1.0.tmp"), "x", 1);
+        if (i == 1) put(kept("outside"), "theirs", 6);
+        check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2, "is a link");
+        CHECK_INT(pt_fs_size(kept("outside")), i == 1 ? 6 : -1);
+    }
+    fresh_folder();
+    CHECK_OK(pt_fs_make_folder(kept("run"), &err), err);
+    put(kept("outside"), "", 0);
+    CHECK(symlink(kept("outside"), in_run("log.jsonl")) == 0);
+    check_refused(RUN("train", RUN_OPTIONS, "--steps", "3", "--out", kept("run"), "--quiet"), 2,
+                  "is a link");
+    CHECK_INT(pt_fs_size(kept("outside")), 0);
+}
+
 TEST(a_pipe_in_place_of_a_file_is_not_waited_for)
 {
     make_run("constant");
@@ -37,6 +68,13 @@ TEST(a_pipe_in_place_of_a_file_is_not_waited_for)
     check_refused(RUN("train", "--resume", kept("run")), 4, "no regular file");
     check_refused(RUN("inspect", in_run("run.json")), 4, "no regular file");
     check_refused(RUN("sample", in_run("run.json")), 4, "no regular file");
+    for (int i = 0; i < 2; i++) {
+        make_run("constant");
+        put(in_run("log.jsonl"), "{\"half", 6);
+        if (i == 0) CHECK_OK(pt_fs_remove(in_run("log.jsonl"), &err), err);
+        CHECK(mkfifo(in_run(i == 0 ? "log.jsonl" : "log.jsonl.torn"), 0600) == 0);
+        check_refused(RUN("train", "--resume", kept("run")), 4, "no regular file");
+    }
 }
 
 TEST(a_checkpoint_that_cannot_be_read_is_not_damaged)

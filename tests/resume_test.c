@@ -60,6 +60,19 @@ TEST(a_wsd_run_is_extended_until_its_decay_begins)
 }
 
 /* From another working folder the path that was recorded means nothing. */
+TEST(nothing_is_left_to_go_on_with_where_only_the_result_cannot_be_printed)
+{
+    if (!pt_fs_exists("/dev/full")) SKIP("no /dev/full");
+    fresh_folder();
+    const char *text = text_file();
+    program_output = "/dev/full";
+    result *r = RUN("train", "--preset", "tiny", "--corpus", text, "--steps", "2", "--out",
+                    kept("run"), "--json");
+    program_output = NULL;
+    CHECK_INT(r->code, 4);
+    CHECK(strstr(r->error, "posttrain: cannot ") && !strstr(r->error, "go on with"));
+}
+
 TEST(a_text_that_is_not_here_is_said_and_may_be_given)
 {
     char home[512], absolute[1600];
@@ -223,6 +236,9 @@ TEST(a_run_json_that_was_changed_is_noticed)
         {"\"warmup\": 0", "\"warmup\": 2", "its warmup is 0, the run's is 2"},
         {"\"steps\": 10", "\"steps\": 12", "its steps is 10, the run's is 12"},
         {"\"dropout\": 0", "\"dropout\": 0.5", "its dropout is 0, the run's is 0.5"},
+        {"\"batch\": 4,\n    \"accum\": 1", "\"batch\": 2,\n    \"accum\": 2",
+         "its batch is 4, the run's is 2"},
+        {"\"eval_batches\": 20", "\"eval_batches\": 7", "its evalBatches is 20, the run's is 7"},
     };
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         make_run("cosine");

@@ -15,8 +15,7 @@
 struct pt_append_file {
     char path[PT_FS_PATH_MAX];
     int fd;
-    bool regular; /* not a pipe or device, which have no length and no torn line */
-    bool failed;  /* ends in a part of a record that could not be taken back */
+    bool failed; /* ends in a part of a record that could not be taken back */
     int64_t (*whole)(const uint8_t *bytes, int64_t n); /* of binary records; NULL: lines */
 };
 
@@ -69,25 +68,51 @@ static int copy_range(int from_fd, int64_t from, int64_t to, int to_fd, char *ch
     return pt_fs_call_write(to_fd, "\n", 1, NULL);
 }
 
+/* The name of what is torn off; false when it does not fit. */
+static bool torn_name(char out[PT_FS_PATH_MAX], const char *path)
+{
+    size_t n = strlen(path);
+    if (n + sizeof ".torn" > PT_FS_PATH_MAX) return false;
+    memcpy(out, path, n);
+    memcpy(out + n, ".torn", sizeof ".torn");
+    return true;
+}
+
+/* The fd, or -errno. What is written must not lie behind a link, and nobody waits for the reader of a pipe. */
+static int open_regular(const char *path, int flags, struct stat *info)
+{
+    int fd = pt_fs_call_open(path, flags | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return fd;
+    int error = fstat(fd, info) != 0 ? errno : S_ISREG(info->st_mode) ? 0 : EINVAL;
+    if (!error) return fd;
+    close(fd);
+    return -error;
+}
+
+/* Says in words what open_regular refuses. */
+static pt_status check_regular(const char *path, pt_error *err)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0 || S_ISREG(info.st_mode)) return PT_OK;
+    if (S_ISLNK(info.st_mode))
+        return pt_fail(err, PT_BAD_INPUT, "'%s' is a link: put the file itself there", path);
+    if (S_ISDIR(info.st_mode)) return pt_fs_fail(err, EISDIR, "append to", path);
+    return pt_fail(err, PT_IO, "cannot append to '%s': it is no regular file", path);
+}
+
 /* Appends bytes [from, to) of the log and a newline to `path`.torn, and makes that durable. On
  * failure .torn is as long as it was. */
 static int keep_torn(const pt_append_file *file, int64_t from, int64_t to, char *chunk)
 {
     char name[PT_FS_PATH_MAX];
-    size_t n = strlen(file->path);
-    if (n + sizeof ".torn" > sizeof name) return ENAMETOOLONG;
-    memcpy(name, file->path, n);
-    memcpy(name + n, ".torn", sizeof ".torn");
-    int fd = pt_fs_call_open(name, O_WRONLY | O_CREAT | O_APPEND);
-    if (fd < 0) return -fd;
     struct stat before;
-    int error = fstat(fd, &before) == 0 ? 0 : errno;
-    if (!error) {
-        error = copy_range(file->fd, from, to, fd, chunk);
-        if (!error) error = pt_fs_call_sync(fd);
-        if (!error) error = pt_fs_call_sync_parent(name);
-        if (error) truncate_to(fd, before.st_size);
-    }
+    if (!torn_name(name, file->path)) return ENAMETOOLONG;
+    int fd = open_regular(name, O_WRONLY, &before);
+    if (fd < 0) return -fd;
+    int error = copy_range(file->fd, from, to, fd, chunk);
+    if (!error) error = pt_fs_call_sync(fd);
+    if (!error) error = pt_fs_call_sync_parent(name);
+    if (error) truncate_to(fd, before.st_size);
     close(fd);
     return error;
 }
@@ -141,7 +166,7 @@ static bool still_named(const char *path, const struct stat *open)
 bool pt_append_file_is_in_place(const pt_append_file *file)
 {
     struct stat open;
-    return !file->regular || (fstat(file->fd, &open) == 0 && still_named(file->path, &open));
+    return fstat(file->fd, &open) == 0 && still_named(file->path, &open);
 }
 
 static int cut_torn(pt_append_file *file, int64_t *torn_bytes)
@@ -162,18 +187,14 @@ static int cut_torn(pt_append_file *file, int64_t *torn_bytes)
 static int open_log(pt_append_file *file, int64_t *torn_bytes)
 {
     bool is_new = !pt_fs_exists(file->path);
-    file->fd = pt_fs_call_open(file->path, O_RDWR | O_CREAT | O_APPEND);
-    if (file->fd == -EINVAL || file->fd == -EACCES || file->fd == -ENXIO) /* write-only devices */
-        file->fd = pt_fs_call_open(file->path, O_WRONLY | O_APPEND);
-    if (file->fd < 0) return -file->fd;
     struct stat info;
-    int error = fstat(file->fd, &info) == 0 ? 0 : errno;
-    file->regular = !error && S_ISREG(info.st_mode);
-    if (file->regular) error = lock(file->fd);
+    file->fd = open_regular(file->path, O_RDWR, &info);
+    if (file->fd < 0) return -file->fd;
+    int error = lock(file->fd);
     /* its size is what the last writer left, so it is asked for once nobody else can write */
-    if (file->regular && !error) error = fstat(file->fd, &info) == 0 ? 0 : errno;
-    if (file->regular && !error && !still_named(file->path, &info)) error = EWOULDBLOCK;
-    if (file->regular && !error)
+    if (!error) error = fstat(file->fd, &info) == 0 ? 0 : errno;
+    if (!error && !still_named(file->path, &info)) error = EWOULDBLOCK;
+    if (!error)
         error = file->whole ? cut_torn(file, torn_bytes)
                             : set_torn_aside(file, info.st_size, torn_bytes);
     if (!error && is_new) error = pt_fs_call_sync_parent(file->path);
@@ -192,9 +213,13 @@ pt_status pt_append_file_open_records(pt_append_file **out, const char *path,
                                       int64_t *torn_bytes, pt_error *err)
 {
     int64_t torn = 0;
+    char aside[PT_FS_PATH_MAX];
     *out = NULL;
     size_t n = strlen(path);
     if (n >= PT_FS_PATH_MAX) return pt_fs_fail(err, ENAMETOOLONG, "append to", path);
+    pt_status s = check_regular(path, err);
+    if (s == PT_OK && !whole && torn_name(aside, path)) s = check_regular(aside, err);
+    if (s) return s;
     pt_append_file *file = pt_alloc(sizeof *file);
     if (!file) return pt_fail(err, PT_NO_MEMORY, "no memory to open '%s'", path);
     memcpy(file->path, path, n + 1);
@@ -233,14 +258,13 @@ pt_status pt_append_file_write(pt_append_file *file, const char *record, int64_t
     int64_t done = 0;
     int error = pt_fs_call_write(file->fd, record, n, &done);
     if (!error) return PT_OK;
-    if (file->regular) take_back(file, info.st_size, done);
+    take_back(file, info.st_size, done);
     return pt_fs_fail(err, error, "append to", file->path);
 }
 
 pt_status pt_append_file_sync(pt_append_file *file, pt_error *err)
 {
     int error = pt_fs_call_sync(file->fd);
-    if (!file->regular && (error == EINVAL || error == ENOTSUP)) error = 0;
     return error ? pt_fs_fail(err, error, "fsync", file->path) : PT_OK;
 }
 

@@ -10,8 +10,9 @@ typedef struct pt_append_file pt_append_file;
 
 /* Opens or makes `path` for appending lines. A last line without its newline (torn by a crash) is
  * moved to the end of `path`.torn, as a line, and *torn_bytes (may be NULL) says how many bytes that
- * were. Pipes and devices have no torn line. One writer per log: EXISTS while another process has it
- * open; its lock ends with it, however it ends. */
+ * were. One writer per log: EXISTS while another process has it open; its lock ends with it, however
+ * it ends. BAD_INPUT when path or `path`.torn is a symbolic link, whose target is not ours to write; IO when it is
+ * no regular file. */
 pt_status pt_append_file_open(pt_append_file **out, const char *path, int64_t *torn_bytes,
                               pt_error *err);
 /* The same for binary records. whole(bytes, n) says how many of the file's n bytes are whole records; the

@@ -130,6 +130,9 @@ static void put_source(const pt_corpus_choice *c, int i, const pt_corpus_source 
     if (s->n_shards || s->files != 1)
         pt_strbuf_printf(text, " in %s %s%s", pt_grouped(s->files, n),
                          s->n_shards ? "shard" : "file", s->files == 1 ? "" : "s");
+    if (s->runs)
+        pt_strbuf_printf(text, ", %s run%s left out", pt_grouped(s->runs, n),
+                         s->runs == 1 ? "'s folder" : "s' folders");
     if (c->mix) pt_strbuf_printf(text, ", weight %g", c->weight[i]);
 }
 

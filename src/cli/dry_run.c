@@ -42,6 +42,43 @@ static pt_memory_question question_of(const pt_dry_run *run, int64_t gives)
                                     "; --dry-run tells more, --force-memory tries all the same"};
 }
 
+/* Each thread of a processor has memory of its own, the same for all. Fewer threads are slower, so they are the last resort;
+ * the results are the same. The most that fit, else the ways that one has. */
+static void find_fewer_threads(const pt_dry_run *run, findings *f, int threads)
+{
+    const pt_train_options *o = &run->desc->options;
+    const pt_cpu_options one = {1, run->device->detail};
+    pt_memory_way way = {
+        .batch = o->batch, .accum = o->accum, .recompute = o->recompute, .bf16 = o->bf16};
+    pt_memory_question q = f->question;
+    pt_trainer *trainer = NULL;
+    if (pt_device_cpu_new(&q.device, &one, NULL)) return;
+    if (pt_trainer_new(&trainer, q.device, run->desc, NULL) == PT_OK) {
+        way.bytes = pt_plan_total_bytes(pt_trainer_plan(trainer));
+        way.fits = pt_memory_fits(&q, pt_trainer_plan(trainer));
+        pt_trainer_free(trainer);
+    }
+    int64_t each = pt_max_i64(1, (f->planned - way.bytes) / (threads - 1));
+    int64_t more = way.fits ? (q.room.machine - q.besides - way.bytes) / each : 0;
+    more = pt_min_i64(more, threads - 2);
+    way.bytes += more * each;
+    f->way[0] = way;
+    f->n_ways = 1;
+    if (!way.fits) pt_memory_ways(&q, f->way, &f->n_ways);
+    for (int i = 0; i < f->n_ways; i++) f->way[i].threads = 1 + (int)more;
+    pt_device_free(q.device);
+}
+
+static void find_ways(const pt_dry_run *run, findings *f)
+{
+    pt_pool *pool = pt_device_pool(run->device);
+    int threads = pool ? pt_pool_threads(pool) : 1;
+    pt_memory_ways(&f->question, f->way, &f->n_ways);
+    bool found = f->n_ways > 0 && f->way[0].fits;
+    if (!found && threads > 1 && strcmp(run->device->name, "cpu") == 0)
+        find_fewer_threads(run, f, threads);
+}
+
 static void measure_memory(const pt_dry_run *run, findings *f)
 {
     const pt_plan *plan = pt_trainer_plan(run->trainer);
@@ -49,7 +86,7 @@ static void measure_memory(const pt_dry_run *run, findings *f)
     f->planned = pt_plan_total_bytes(plan);
     f->available = run->device->own_memory ? 0 : f->question.room.machine;
     f->fits = pt_memory_fits(&f->question, plan);
-    if (!f->fits) pt_memory_ways(&f->question, f->way, &f->n_ways);
+    if (!f->fits) find_ways(run, f);
 }
 
 static pt_status refuse(const pt_dry_run *run, const findings *f, pt_error *err)

@@ -517,8 +517,9 @@ static pt_status train(train_verb *v, int argc, char **argv, pt_error *err)
     v->progress = pt_progress_begin(&v->args.train, v->args.quiet);
     s = end_run(v, loop(v, err), err);
     pt_status stopped = pt_stopping();
+    bool over = s == PT_OK && !stopped; /* done and saved, whether or not that can be printed */
     if (s == PT_OK && v->args.json) s = print_result(v, err);
-    say_how_to_go_on(v, s ? s : stopped);
+    if (!over) say_how_to_go_on(v, s ? s : stopped);
     if (s == PT_OK && stopped)
         return pt_fail(err, stopped, "stopped by a signal; what was trained is saved");
     if (s == PT_OK && !v->args.quiet) say_done(v);

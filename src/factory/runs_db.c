@@ -5,10 +5,11 @@
 #include <sqlite3.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/maths.h"
 #include "base/platform.h"
 
-#define VERSION 3    /* of the table, and of what the summaries mean */
+#define VERSION 4    /* of the table, and of what the summaries mean */
 #define WAIT_MS 2000 /* for another process that writes */
 
 #if defined(__APPLE__)
@@ -68,7 +69,7 @@ const char *pt_runs_db_version(void)
 /* A summary's columns after the path, in this order everywhere. */
 #define COLUMNS                                                                                \
     "json_ns, json_bytes, log_ns, log_bytes, preset, started, state, verdict, params, steps, " \
-    "total_steps, best_step, last_step, best_val, last_val, train_loss, speed, seconds"
+    "total_steps, best_step, last_step, best_val, last_val, train_loss, speed, seconds, crc"
 
 #define TEXT_OF(number) #number
 #define AS_TEXT(macro) TEXT_OF(macro)
@@ -78,7 +79,7 @@ static const char create[] = "PRAGMA user_version = " AS_TEXT(
 static const char get[] = "SELECT " COLUMNS " FROM runs WHERE path = ? AND json_ns = ? AND "
                           "json_bytes = ? AND log_ns = ? AND log_bytes = ?";
 static const char put[] = "INSERT OR REPLACE INTO runs (path, " COLUMNS ") VALUES "
-                          "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+                          "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 /* ---- opening ---- */
 
@@ -220,6 +221,31 @@ static double take_real(cursor *c)
     return c->db->f.column_double(c->statement, at);
 }
 
+static uint32_t add_text(uint32_t crc, const char *text)
+{
+    return pt_crc32c(crc, text, strlen(text) + 1);
+}
+
+/* CRC-32C of a row: SQLite does not notice a bit that flipped in a value. */
+static int64_t sum_of(const char *path, const pt_run_stamp *stamp, const pt_run_summary *s)
+{
+    const int64_t counts[] = {stamp->json_ns,   stamp->json_bytes, stamp->log_ns,
+                              stamp->log_bytes, s->params,         s->steps,
+                              s->total_steps,   s->best_step,      s->last_step};
+    const double reals[] = {s->best_val, s->last_val, s->train_loss, s->speed, s->seconds};
+    uint32_t crc = add_text(0, path);
+    crc = add_text(crc, s->preset);
+    crc = add_text(crc, s->started);
+    crc = add_text(crc, s->state);
+    crc = add_text(crc, s->verdict);
+    crc = pt_crc32c(crc, counts, sizeof counts);
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        double real = pt_is_nan(reals[i]) ? PT_NAN : reals[i] == 0 ? 0 : reals[i]; /* one of each */
+        crc = pt_crc32c(crc, &real, sizeof real);
+    }
+    return crc;
+}
+
 bool pt_runs_db_get(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
                     pt_run_summary *out)
 {
@@ -246,6 +272,7 @@ bool pt_runs_db_get(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
         out->train_loss = take_real(&c);
         out->speed = take_real(&c);
         out->seconds = take_real(&c);
+        found = take_int(&c) == sum_of(path, stamp, out);
     }
     db->f.reset(db->get);
     return found;
@@ -271,6 +298,7 @@ void pt_runs_db_put(pt_runs_db *db, const char *path, const pt_run_stamp *stamp,
     bind_real(&c, s->train_loss);
     bind_real(&c, s->speed);
     bind_real(&c, s->seconds);
+    bind_int(&c, sum_of(path, stamp, s));
     if (is_useless(db->f.step(db->put))) db->damaged = true;
     db->f.reset(db->put);
 }

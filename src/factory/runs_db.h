@@ -2,7 +2,8 @@
  *
  * SQLite is used when its header was there at build time and its library is there at run time (it is loaded when the
  * index is opened, so the program starts as fast without it). Nothing here fails: without the index, runs are read.
- * A file that is damaged, or of another version, is made anew; what it held is in the folders.
+ * A file that is damaged, or of another version, is made anew, and a row whose checksum does not hold is not there; what they
+ * held is in the folders.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_FACTORY_RUNS_DB_H
 #define PT_FACTORY_RUNS_DB_H

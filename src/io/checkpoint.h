@@ -78,6 +78,9 @@ pt_status pt_checkpoint_set_aside(const char *run_folder, int64_t step, pt_error
  * else `name` is empty. */
 pt_status pt_checkpoint_keep_published(const char *run_folder, int64_t step,
                                        char name[PT_CHECKPOINT_ASIDE], pt_error *err);
+/* To be asked before anything is written: BAD_INPUT where best.json, a step, or anything in a step's folder is a symbolic
+ * link, through which something outside of the run would be written. */
+pt_status pt_checkpoint_refuse_links(const char *run_folder, pt_error *err);
 /* Removes what killed processes left in the run folder: temporary files, and folders that never became
  * checkpoints. Adds their number to *swept. A folder that only lacks its manifest, and holds a whole model of its step,
  * gets one: it is a checkpoint again. A newer program's model stays. BAD_INPUT for a step that is a symbolic link; elsewhere such a one counts for nothing. */

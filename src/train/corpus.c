@@ -196,6 +196,7 @@ static pt_status open_texts(pt_corpus *c, stream *s, pt_corpus_source *source, p
         status = add_text(c, s, source, &files.file[i], &hash, err);
     if (status == PT_OK && !source->files && pt_fs_is_folder(source->path))
         status = pt_fail(err, PT_BAD_INPUT, "the folder '%s' holds no text", source->path);
+    source->runs = files.runs;
     source->tokens = s->tokens - before;
     if (started && source->files) source->tokens -= c->separator.n;
     pt_sha256_final(&hash, digest);

@@ -31,6 +31,7 @@ typedef struct pt_corpus_options {
 typedef struct pt_corpus_source {
     const char *path;
     int64_t files;                    /* text files or shards */
+    int64_t runs;                     /* folders of runs that were left out */
     int64_t documents, tokens, bytes; /* bytes: of the files */
     int n_shards;                     /* 0: text */
     char cut_sha256[65];              /* of the digests in the headers of its shards; "" for text */

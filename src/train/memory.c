@@ -257,7 +257,8 @@ const char *pt_memory_flags(const pt_memory_way *way, const pt_train_options *o,
     if (way->accum != o->accum)
         n += pt_format(out + n, 96 - n, " --accum %lld", (long long)way->accum);
     if (way->recompute != o->recompute) n += pt_format(out + n, 96 - n, " --recompute block");
-    if (way->bf16 != o->bf16) pt_format(out + n, 96 - n, " --dtype bf16");
+    if (way->bf16 != o->bf16) n += pt_format(out + n, 96 - n, " --dtype bf16");
+    if (way->threads) pt_format(out + n, 96 - n, " --threads %d", way->threads);
     return out[0] ? out + 1 : out;
 }
 

@@ -66,7 +66,8 @@ typedef struct pt_memory_way {
     int64_t batch, accum;
     int recompute;
     bool bf16;
-    int64_t bytes;        /* planned, exactly, and what is besides */
+    int threads;   /* of the device's pool; 0: as many as it has, as pt_memory_ways leaves it */
+    int64_t bytes; /* planned, exactly, and what is besides */
     int64_t device_bytes; /* of them, not the host's */
     bool fits;
 } pt_memory_way;
@@ -77,7 +78,7 @@ typedef struct pt_memory_way {
  * does not: the smallest of all. Ways that cannot be planned, as bf16 where the device lacks it, and the run as it is, are
  * left out: there may be none. */
 void pt_memory_ways(const pt_memory_question *q, pt_memory_way out[PT_MEMORY_WAYS], int *n);
-/* What of the run it changes: "--batch 4 --accum 4 --recompute block", "" for nothing. */
+/* What of the run it changes: "--batch 4 --accum 4 --recompute block --threads 1", "" for nothing. */
 const char *pt_memory_flags(const pt_memory_way *way, const pt_train_options *o, char out[96]);
 
 /* NO_MEMORY: what the plan needs, what there is, and the first of the ways, in one sentence. The plan does not fit. */

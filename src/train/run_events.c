@@ -25,7 +25,7 @@ static pt_status end_record(pt_run_events *e, pt_error *err)
     return s;
 }
 
-static const char prefix[] = "events.out.tfevents.";
+static const char prefix[] = PT_RUN_EVENTS_PREFIX;
 
 /* The largest time in a name of an event file. */
 static void note_time(void *ctx, const char *name, bool folder)

@@ -7,6 +7,8 @@
 
 #include "train/trainer.h"
 
+#define PT_RUN_EVENTS_PREFIX "events.out.tfevents." /* of the files' names */
+
 typedef struct pt_run_events pt_run_events;
 
 /* resumed: TensorBoard is told to forget what an earlier sitting wrote of steps after `step`, those done, which may be

@@ -276,6 +276,18 @@ static void note_entry(void *ctx, const char *name, bool folder)
     e->n += !empty_log && !unfinished;
 }
 
+bool pt_run_folder_is(const char *path)
+{
+    const pt_note_kind kind = {PT_RUN_FORMAT, PT_RUN_VERSION, NULL};
+    char json[PT_FS_PATH_MAX];
+    pt_arena arena = {0};
+    const pt_json *note = NULL;
+    pt_status s = pt_fs_path(json, path, "run.json", NULL);
+    if (s == PT_OK) s = pt_note_read(json, &kind, &arena, &note, NULL);
+    pt_arena_deinit(&arena);
+    return s == PT_OK || s == PT_UNSUPPORTED;
+}
+
 pt_status pt_run_folder_check(const char *path, pt_error *err)
 {
     entries found = {path, 0};

@@ -31,6 +31,8 @@ typedef struct pt_run_description {
     const pt_json *previous;  /* the run.json of the run that goes on, or NULL */
 } pt_run_description;
 
+/* Whether it holds a run.json of ours, of whatever version. */
+bool pt_run_folder_is(const char *path);
 /* EXISTS when path already holds a run, or anything else; but not what a run leaves that was killed before it
  * began (an empty log). */
 pt_status pt_run_folder_check(const char *path, pt_error *err);
@@ -42,7 +44,8 @@ typedef struct pt_run_found {
     int64_t torn_bytes; /* of a log line cut short, set aside in log.jsonl.torn */
     int64_t swept;      /* leftovers of killed processes, removed */
 } pt_run_found;
-/* A folder that holds a run, to go on with it. BAD_INPUT where what is written is a symbolic link; EXISTS while another process has it. */
+/* A folder that holds a run, to go on with it. BAD_INPUT where what is written is a symbolic link; IO where the log is no
+ * regular file; EXISTS while another process has it. */
 pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
                              pt_error *err);
 

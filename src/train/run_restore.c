@@ -1,22 +1,41 @@
 /* Going on with a run: its folder opened again, and the trainer brought to its newest good checkpoint.
  * SPDX-License-Identifier: MIT */
 #include "base/fs.h"
+#include "train/run_events.h"
 #include "train/run_folder_internal.h"
 
-/* What a run writes is written into its folder, not through links that lead out of it. */
+typedef struct link_search {
+    const char *folder;
+    pt_status status;
+    pt_error *err;
+} link_search;
+
+static void refuse_link(void *ctx, const char *name, bool folder)
+{
+    static const char *const ours[] = {"run.json", "log.jsonl", "log.jsonl.torn", "checkpoints",
+                                       "report.html"};
+    link_search *w = ctx;
+    char path[PT_FS_PATH_MAX];
+    bool written = pt_str_starts(name, PT_RUN_EVENTS_PREFIX);
+    (void)folder;
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        written = written || strcmp(name, ours[i]) == 0;
+    if (w->status || !written || !pt_fs_join(path, sizeof path, w->folder, name)) return;
+    if (pt_fs_is_link(path))
+        w->status = pt_fail(w->err, PT_BAD_INPUT,
+                            "%s is a link, and a run is not written through one: put the real one "
+                            "there",
+                            path);
+}
+
+/* What a run writes is written into its folder, not through links that lead out of it. A link in place of its
+ * model.tinygpt is replaced. */
 static pt_status refuse_links(const char *folder, pt_error *err)
 {
-    static const char *const names[] = {
-        "run.json",   "log.jsonl", "log.jsonl.torn", "checkpoints", "checkpoints/best.json",
-        "report.html"};
-    char path[PT_FS_PATH_MAX];
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (pt_fs_join(path, sizeof path, folder, names[i]) && pt_fs_is_link(path))
-            return pt_fail(err, PT_BAD_INPUT,
-                           "%s is a link, and a run is not written through one: put the real one "
-                           "there",
-                           path);
-    return PT_OK;
+    link_search w = {folder, PT_OK, err};
+    pt_status s = pt_fs_list(folder, refuse_link, &w, err);
+    if (s == PT_OK) s = w.status;
+    return s ? s : pt_checkpoint_refuse_links(folder, err);
 }
 
 pt_status pt_run_folder_open(pt_run_folder **out, const char *path, pt_run_found *found,
@@ -55,12 +74,19 @@ pt_status pt_run_folder_newest(const char *path, int64_t *step, pt_error *err)
 
 /* ---- choosing a checkpoint ---- */
 
+/* The trainer at what a file holds, if that is of this run. */
+static pt_status restore_from(pt_trainer *trainer, const pt_tinygpt *file, pt_error *err)
+{
+    pt_status s = pt_trainer_check_evaluation(trainer, file, err);
+    return s ? s : pt_trainer_restore(trainer, file, err);
+}
+
 static pt_status try_step(pt_run_folder *run, pt_trainer *trainer, int64_t step, pt_error *err)
 {
     pt_checkpoint_file file;
     pt_status s = pt_checkpoint_open(&file, run->path, step, err);
     if (s) return s;
-    s = pt_trainer_restore(trainer, file.file, err);
+    s = restore_from(trainer, file.file, err);
     pt_checkpoint_close(&file);
     return s;
 }
@@ -119,7 +145,7 @@ static pt_status restore_published(pt_run_folder *run, pt_trainer *trainer, pt_r
     if (!pt_fs_exists(path) && !pt_fs_is_link(path)) return PT_OK;
     pt_status s = pt_checkpoint_open_published(&file, run->path, err);
     if (s == PT_OK) {
-        s = pt_trainer_restore(trainer, file.file, err);
+        s = restore_from(trainer, file.file, err);
         pt_checkpoint_close(&file);
     }
     if (s) {

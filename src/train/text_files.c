@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/strings.h"
 #include "io/shard.h"
+#include "train/run_folder.h"
 
 #define LOOK_BYTES (64 * 1024) /* of a file that decide whether it is text */
 #define MAX_DEPTH 64           /* of folders */
@@ -73,6 +74,15 @@ static pt_status add_found(pt_text_files *files, const char *path, pt_error *err
 
 static pt_status add_folder(pt_text_files *files, const char *path, int depth, pt_error *err);
 
+/* A folder in a folder. What a run writes grows while it learns: were it a part of the text, the run could never go on. */
+static pt_status add_below(walk *w, const char *path)
+{
+    if (!pt_run_folder_is(path)) return add_folder(w->files, path, w->depth + 1, w->err);
+    w->files->runs++;
+    skip(w->files, path, "it is the folder of a run");
+    return PT_OK;
+}
+
 static void visit(void *ctx, const char *name, bool folder)
 {
     walk *w = ctx;
@@ -82,7 +92,7 @@ static void visit(void *ctx, const char *name, bool folder)
     if (name[0] == '.') skip(w->files, path, "its name begins with a dot");
     else if (!folder) w->status = add_found(w->files, path, w->err);
     else if (pt_fs_is_link(path)) skip(w->files, path, "it is a link to a folder");
-    else w->status = add_folder(w->files, path, w->depth + 1, w->err);
+    else w->status = add_below(w, path);
 }
 
 static pt_status add_folder(pt_text_files *files, const char *path, int depth, pt_error *err)

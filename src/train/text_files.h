@@ -1,8 +1,9 @@
 /* The text files that a list of paths names: files, and folders with all that is in them.
  *
  * A file that is named is taken whatever it holds. In a folder, names are taken in byte order, folders
- * where their name comes, and these are left out: names that begin with a dot, links to folders, what is no regular file, and what
- * is no text: its first 64 KiB hold a zero byte or are not UTF-8. So is an empty file.
+ * where their name comes, and these are left out: names that begin with a dot, links to folders, what is no regular file, what
+ * is no text: its first 64 KiB hold a zero byte or are not UTF-8; and folders of runs (pt_run_folder_is), so that a run
+ * may be made beside its text and gone on with. So is an empty file.
  * "-" is standard input. Not part of the WASM build (it opens files).
  * SPDX-License-Identifier: MIT */
 #ifndef PT_TRAIN_TEXT_FILES_H
@@ -24,6 +25,7 @@ typedef struct pt_skipped {
 typedef struct pt_text_files {
     pt_text_file *file; /* [n] */
     int64_t n, cap;
+    int64_t runs; /* folders of runs that were left out */
     pt_arena names;
     pt_skipped skipped;
 } pt_text_files;

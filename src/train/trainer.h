@@ -97,6 +97,10 @@ void pt_trainer_set_step(pt_trainer *trainer, int64_t step);
  * Errors: BAD_INPUT when the file is not of this run, naming what differs, and the trainer is as it was;
  * after any other the weights are a mixture, and another file must be restored. */
 pt_status pt_trainer_restore(pt_trainer *trainer, const pt_tinygpt *file, pt_error *err);
+/* That the run that wrote a file evaluated as many batches: else the losses before and after it do not compare. To be asked
+ * before restoring by who keeps them as one curve; BAD_INPUT names both numbers. */
+pt_status pt_trainer_check_evaluation(const pt_trainer *trainer, const pt_tinygpt *file,
+                                      pt_error *err);
 /* From the next step on the learning rate is half of what it would be, as after a rollback; files remember it. */
 void pt_trainer_halve_lr(pt_trainer *trainer);
 

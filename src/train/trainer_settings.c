@@ -3,7 +3,8 @@
 #include "base/decimal.h"
 #include "train/trainer_internal.h"
 
-#define MAX_SETTINGS (16 + PT_SOURCES_MAX)
+#define MAX_SETTINGS (20 + PT_SOURCES_MAX)
+#define EVALUATION "evalBatches"
 
 typedef struct setting {
     char name[24]; /* in the header, and for people */
@@ -21,6 +22,9 @@ static int settings_of(const pt_trainer *t, setting list[MAX_SETTINGS])
 {
     const pt_train_options *o = &t->options;
     int n = 0;
+    add(list, &n, "batch", (double)o->batch);
+    add(list, &n, "accum", (double)o->accum);
+    add(list, &n, EVALUATION, (double)o->eval_batches);
     add(list, &n, "schedule", (double)t->schedule.kind);
     add(list, &n, "lr", o->lr);
     add(list, &n, "warmup", (double)o->warmup);
@@ -72,6 +76,26 @@ static bool may_end_elsewhere(const pt_trainer *t, const pt_json *file, int64_t 
     return step <= pt_schedule_same_until(&was, &t->schedule);
 }
 
+/* Files of versions that did not record it are taken as they are. */
+static pt_status check_setting(const setting *now, const pt_json *file, pt_error *err)
+{
+    double was;
+    char text[2][PT_DECIMAL_MAX];
+    if (!pt_json_get_double(file, now->name, &was) || was == now->value) return PT_OK;
+    pt_double_to_shortest(was, text[0]);
+    pt_double_to_shortest(now->value, text[1]);
+    return pt_fail(err, PT_BAD_INPUT,
+                   "its %s is %s, the run's is %s: set that back, or start a new run", now->name,
+                   text[0], text[1]);
+}
+
+pt_status pt_trainer_check_evaluation(const pt_trainer *t, const pt_tinygpt *file, pt_error *err)
+{
+    const pt_json *own = pt_json_get(pt_tinygpt_get(file)->header, "posttrain");
+    const setting now = {EVALUATION, (double)t->options.eval_batches};
+    return check_setting(&now, pt_json_get(own, PT_HEADER_SETTINGS), err);
+}
+
 pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrain, int64_t step,
                                     pt_error *err)
 {
@@ -79,19 +103,13 @@ pt_status pt_trainer_check_settings(const pt_trainer *t, const pt_json *posttrai
     const pt_json *file = pt_json_get(posttrain, PT_HEADER_SETTINGS);
     bool any_end = may_end_elsewhere(t, file, step);
     int n = settings_of(t, list);
-    for (int i = 0; i < n; i++) {
-        double was;
-        char text[2][PT_DECIMAL_MAX];
+    pt_status s = PT_OK;
+    for (int i = 0; i < n && s == PT_OK; i++) {
         bool end = strcmp(list[i].name, "steps") == 0 || strcmp(list[i].name, "decaySteps") == 0;
-        if (end && any_end) continue;
-        if (!pt_json_get_double(file, list[i].name, &was) || was == list[i].value) continue;
-        pt_double_to_shortest(was, text[0]);
-        pt_double_to_shortest(list[i].value, text[1]);
-        return pt_fail(err, PT_BAD_INPUT,
-                       "its %s is %s, the run's is %s: set that back, or start a new run",
-                       list[i].name, text[0], text[1]);
+        if ((end && any_end) || strcmp(list[i].name, EVALUATION) == 0) continue;
+        s = check_setting(&list[i], file, err);
     }
-    return PT_OK;
+    return s;
 }
 
 static double real_of(const pt_json *object, const char *name, double otherwise)
@@ -139,4 +157,5 @@ void pt_trainer_options_of(const pt_tinygpt *model, pt_train_options *o, double 
     read_seed(config, &o->seed);
     int64_t next = count_of(own, "nextSample", 0);
     if (info->step > 0 && o->batch > 0 && next > 0) o->accum = next / info->step / o->batch;
+    o->accum = count_of(file, "accum", o->accum);
 }
