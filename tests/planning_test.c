@@ -230,6 +230,34 @@ static result *run_limited(int64_t bytes, const char *const *words)
 
 #define LIMITED(bytes, ...) run_limited(bytes, (const char *const[]){__VA_ARGS__, NULL})
 
+static void check_dry(const result *r)
+{
+    if (r->code) printf("exit %d: %s", r->code, r->error);
+    CHECK_INT(r->code, 0);
+    const pt_json *json = parsed(r);
+    CHECK(number(pt_json_get(json, "time"), "step_seconds") > 0);
+    pt_arena_deinit(&arena);
+}
+
+/* Whatever a run may be asked for, its time can be told. */
+TEST(a_dry_run_takes_every_schedule)
+{
+    fresh_folder();
+#define DRY(...) check_dry(RUN("train", "--dry-run", "--json", __VA_ARGS__))
+    DRY("--preset", "tiny", "--schedule", "constant", "--warmup", "5");
+    DRY("--preset", "tiny", "--schedule", "cosine", "--min-lr", "1e-5", "--warmup", "5");
+    DRY("--preset", "tiny", "--schedule", "wsd", "--min-lr", "1e-5", "--warmup", "5",
+        "--decay-steps", "20", "--decay-shape", "linear");
+    DRY("--depth", "1", "--ctx", "16");
+    DRY("--depth", "1", "--ctx", "16", "--schedule", "wsd");
+    const char *run = kept("run"), *config = kept("run/run.json");
+    result *r = RUN("train", "--depth", "1", "--ctx", "16", "--steps", "2", "--batch", "2",
+                    "--quiet", "--corpus", text_file(), "--out", run);
+    CHECK_INT(r->code, 0);
+    DRY("--config", config);
+    check_dry(RUN("train", "--resume", run, "--dry-run", "--json"));
+}
+
 TEST(a_dry_run_needs_no_text_and_tells_the_disk)
 {
     fresh_folder();

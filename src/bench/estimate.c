@@ -74,23 +74,25 @@ static pt_status measure_step(probe *p, pt_trainer *trainer, cost *out, pt_error
     return PT_OK;
 }
 
+/* The run's device, model and text, and of its options what a step's time depends on: none of the others can refuse a
+ * probe, or end it. */
 static pt_status make_probe(probe *p, shape s, pt_trainer **out, pt_error *err)
 {
     pt_trainer_desc desc = *p->desc;
-    pt_train_options *o = &desc.options;
+    const pt_train_options *run = &p->desc->options;
     desc.events = (pt_train_events){.ctx = p, .step = on_step};
     desc.config.n_layers = s.layers;
+    desc.options = pt_train_defaults();
+    pt_train_options *o = &desc.options;
     o->ctx = s.tokens;
     o->batch = s.rows;
     o->accum = 2;
     o->steps = 1000000000;
-    o->eval_every = o->sample_every = o->save_every = o->warmup = 0;
     o->read_every = 1;
-    o->schedule = PT_SCHEDULE_CONSTANT;
-    o->decay_steps = 0;
     o->on_spike = PT_SPIKE_OFF;
-    o->upstream_init = false;
-    o->starts = NULL;
+    o->clip = run->clip;
+    o->recompute = run->recompute;
+    o->bf16 = run->bf16;
     pt_status status = pt_trainer_new(out, p->device, &desc, err);
     if (status) return status;
     if (!p->available || pt_plan_total_bytes(pt_trainer_plan(*out)) <= p->available) return PT_OK;

@@ -100,6 +100,8 @@ TEST(the_runs_own_options_do_not_reach_the_probe)
     o->schedule = PT_SCHEDULE_WSD;
     o->warmup = 1;
     o->decay_steps = 2;
+    o->min_lr = 1e-4;
+    o->lr = 900; /* with which a step would end in infinity */
     o->on_spike = PT_SPIKE_STOP;
     o->accum = 7;
     o->read_every = 5;
