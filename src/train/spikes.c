@@ -21,7 +21,8 @@ bool pt_on_spike_from_name(const char *name, pt_on_spike *out)
 double pt_spikes_limit(const pt_spikes *s, int64_t step)
 {
     int64_t known = s->n - s->waiting;
-    if (known < PT_SPIKE_WINDOW || (s->last && step - s->last <= PT_SPIKE_GAP)) return 0;
+    bool silent = !s->kept_out && s->last && step - s->last <= PT_SPIKE_GAP;
+    if (known < PT_SPIKE_WINDOW || silent) return 0;
     double sum = 0;
     for (int64_t i = known - PT_SPIKE_WINDOW; i < known; i++) sum += s->loss[i];
     return (double)(float)(PT_SPIKE_FACTOR * sum / PT_SPIKE_WINDOW);
@@ -36,10 +37,15 @@ static bool is_spike(const pt_spikes *s, int64_t step, double loss)
 /* What waited is known from now on; `step` is the newest. */
 static void let_in(pt_spikes *s, int64_t step)
 {
-    int64_t last = s->last;
-    for (int64_t i = s->n - s->waiting; i < s->n; i++)
-        if (is_spike(s, step - (s->n - 1 - i), s->loss[i])) last = step - (s->n - 1 - i);
+    int64_t last = s->last, n = s->n - s->waiting;
+    for (int64_t i = n; i < s->n; i++) {
+        int64_t at = step - (s->n - 1 - i);
+        bool spike = is_spike(s, at, s->loss[i]);
+        if (spike) last = at;
+        if (!spike || !s->kept_out) s->loss[n++] = s->loss[i];
+    }
     s->last = last;
+    s->n = n;
     s->waiting = 0;
     int64_t extra = pt_max_i64(0, s->n - PT_SPIKE_WINDOW);
     memmove(s->loss, s->loss + extra, (size_t)(s->n - extra) * sizeof *s->loss);
@@ -69,7 +75,7 @@ void pt_spikes_read(pt_spikes *s, const pt_json *json, int64_t step)
 {
     const pt_json *losses = pt_json_get(json, "losses");
     int64_t waiting = step % s->every, last = 0;
-    *s = (pt_spikes){.every = s->every};
+    *s = (pt_spikes){.every = s->every, .kept_out = s->kept_out};
     if (!losses || losses->type != PT_JSON_ARRAY || losses->n_children < waiting ||
         losses->n_children > PT_SPIKE_WINDOW + waiting)
         return;

@@ -1,8 +1,12 @@
 /* Loss spikes: a step whose loss is far above those before it.
  *
  * A step's loss is a spike when it is more than PT_SPIKE_FACTOR times the mean of the PT_SPIKE_WINDOW losses
- * before it and more than PT_SPIKE_GAP steps have passed since the last spike. Before the window is full
- * nothing is a spike. Each loss, a spike's too, then replaces the oldest in the window (the original's detector).
+ * before it. Before the window is full nothing is a spike.
+ *
+ * Where spikes are only told, each loss, a spike's too, then replaces the oldest in the window, and of the
+ * PT_SPIKE_GAP steps after a spike none is told as another (the original's detector): one disturbance, one line. Where a
+ * spike is kept from the weights neither holds: the next may come at once, and what was not learnt from says nothing of what
+ * a loss should be.
  *
  * With results read every R steps the limit has to be known before: the limit of step s follows from the losses of
  * the steps up to the last multiple of R below s. So it depends on the run and R alone, not on when the device
@@ -29,9 +33,10 @@ typedef enum pt_on_spike {
 const char *pt_on_spike_name(pt_on_spike on); /* "off", "warn", "skip", "stop", "rollback" */
 bool pt_on_spike_from_name(const char *name, pt_on_spike *out);
 
-/* Zeroed, with `every` set, is the state before the first step. */
+/* Zeroed, with `every` and `kept_out` set, is the state before the first step. */
 typedef struct pt_spikes {
     int64_t every;                                    /* R, 1 … PT_MAX_READ_EVERY */
+    bool kept_out;                                    /* spikes are, from the weights */
     double loss[PT_SPIKE_WINDOW + PT_MAX_READ_EVERY]; /* the newest, oldest first */
     int64_t n;                                        /* of them */
     int64_t waiting; /* the last of them that no limit knows of yet */

@@ -44,35 +44,57 @@ TEST(silent_for_25_steps_after_a_spike)
     CHECK(pt_spikes_add(&s, 86, 3.25));
 }
 
-/* The definition, with every loss at hand: limits from the steps up to the last multiple of `every`. */
-static double slow_limit(const double *loss, const bool *spike, int64_t step, int64_t every)
+/* What never reaches the weights is no reason to look away, nor part of the mean. */
+TEST(what_is_kept_out_leaves_no_trace)
 {
-    int64_t known = (step - 1) / every * every;
-    double sum = 0;
-    if (known < 50) return 0;
-    for (int64_t i = pt_max_i64(1, step - 25); i <= known; i++)
+    pt_spikes s = {.every = 1, .kept_out = true};
+    add_flat(&s, 1, 59, 1);
+    CHECK(pt_spikes_add(&s, 60, 40));
+    CHECK(pt_spikes_limit(&s, 61) == 3);
+    CHECK(pt_spikes_add(&s, 61, 4));
+    add_flat(&s, 62, 73, 1);
+    CHECK(pt_spikes_limit(&s, 74) == 3);
+    CHECK(pt_spikes_add(&s, 74, 3.25));
+}
+
+/* The definition, with every loss at hand: limits from the steps up to the last multiple of `every`. */
+static double slow_limit(const double *loss, const bool *spike, int64_t step, int64_t every,
+                         bool kept_out)
+{
+    int64_t known = (step - 1) / every * every, n = 0;
+    double sum = 0, newest[50];
+    for (int64_t i = pt_max_i64(1, step - 25); i <= known && !kept_out; i++)
         if (spike[i]) return 0;
-    for (int64_t i = known - 49; i <= known; i++) sum += loss[i];
+    for (int64_t i = known; i >= 1 && n < 50; i--)
+        if (!spike[i] || !kept_out) newest[n++] = loss[i];
+    if (n < 50) return 0;
+    while (n) sum += newest[--n]; /* the oldest first */
     return (double)(float)(3 * sum / 50);
+}
+
+static void check_limits(int64_t every, bool kept_out)
+{
+    pt_spikes s = {.every = every, .kept_out = kept_out};
+    static double loss[401];
+    static bool spike[401];
+    int64_t spikes = 0;
+    for (int64_t step = 1; step <= 400; step++) {
+        bool high = step % 37 == 0 || step == 75 || step == 76;
+        loss[step] = 1 + 0.001 * (double)(step * 7 % 13) + (high ? 5 : 0);
+        double limit = slow_limit(loss, spike, step, every, kept_out);
+        CHECK(pt_spikes_limit(&s, step) == limit);
+        spike[step] = limit > 0 && loss[step] > limit;
+        CHECK(pt_spikes_add(&s, step, loss[step]) == spike[step]);
+        spikes += spike[step];
+    }
+    CHECK(spikes >= (kept_out ? 8 : 5));
 }
 
 TEST(limits_are_as_old_as_the_last_read)
 {
     for (int64_t every = 1; every <= PT_MAX_READ_EVERY; every++) {
-        pt_spikes s = {.every = every};
-        static double loss[401];
-        static bool spike[401];
-        int64_t spikes = 0;
-        for (int64_t step = 1; step <= 400; step++) {
-            bool high = step % 37 == 0 || step == 75 || step == 76;
-            loss[step] = 1 + 0.001 * (double)(step * 7 % 13) + (high ? 5 : 0);
-            double limit = slow_limit(loss, spike, step, every);
-            CHECK(pt_spikes_limit(&s, step) == limit);
-            spike[step] = limit > 0 && loss[step] > limit;
-            CHECK(pt_spikes_add(&s, step, loss[step]) == spike[step]);
-            spikes += spike[step];
-        }
-        CHECK(spikes >= 5);
+        check_limits(every, false);
+        check_limits(every, true);
     }
 }
 
@@ -84,9 +106,9 @@ static double loss_of(int64_t step)
 /* Written and read back after any step: the rest is as if nothing had happened, bit for bit. */
 TEST(written_and_read_it_goes_on_as_before)
 {
-    for (int64_t every = 1; every <= 7; every += 3) {
+    for (int64_t k = 0; k < 6; k++) {
         for (int64_t cut = 0; cut <= 150; cut++) {
-            pt_spikes whole = {.every = every}, part = {.every = every};
+            pt_spikes whole = {.every = 1 + k / 2 * 3, .kept_out = k % 2}, part = whole;
             pt_strbuf text = {0};
             pt_arena arena = {0};
             const pt_json *json = NULL;
@@ -119,11 +141,12 @@ TEST(anything_else_reads_as_a_run_that_has_just_begun)
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         pt_arena arena = {0};
         const pt_json *json = NULL;
-        pt_spikes s = {.every = 1, .n = 9, .last = 3};
+        pt_spikes s = {.every = 1, .kept_out = true, .n = 9, .last = 3};
         CHECK_OK(pt_json_parse(odd[i], strlen(odd[i]), &arena, &json, &err), err);
         pt_spikes_read(&s, json, 80);
         CHECK_INT(s.n, 0);
         CHECK_INT(s.last, 0);
+        CHECK(s.every == 1 && s.kept_out);
         pt_arena_deinit(&arena);
     }
     pt_spikes s = {.every = 4, .n = 9};

@@ -122,6 +122,7 @@ pt_status pt_trainer_new(pt_trainer **out, pt_device *device, const pt_trainer_d
     t->saved_step = -1;
     t->lr_scale = 1;
     t->spikes.every = t->options.read_every;
+    t->spikes.kept_out = t->options.on_spike >= PT_SPIKE_SKIP;
     pt_tokens text = pt_tokens_of_bytes(desc->corpus, desc->corpus_bytes);
     pt_data one = {.source = &text, .n = 1};
     s = pt_data_split(desc->data ? desc->data : &one, T, options->seed, &t->train, &t->validate,

@@ -205,6 +205,25 @@ TEST(skip_leaves_out_this_step_and_no_other)
     test_run_close(&warned.run);
 }
 
+/* Nor does the first keep a second one, a few steps later, from being left out: however late the losses are read. */
+TEST(skip_leaves_out_every_step_that_spikes)
+{
+    for (int64_t every = 1; every <= 5; every += 4) {
+        outcome before, at;
+        pt_train_options options = options_of(PT_SPIKE_SKIP, SPIKE + 6, every);
+        for (int64_t g = 0; g < BATCH; g++) starts[(SPIKE + 6) * BATCH + g] = ODD + g;
+        run_well(&before, "cpu", &options);
+        CHECK_INT(before.n_spikes, 1);
+        options.steps++;
+        run_well(&at, "cpu", &options);
+        CHECK_INT(at.n_spikes, 2);
+        CHECK_INT(at.spike.step, SPIKE + 7);
+        check_same_body(&before, SPIKE + 6, &at, SPIKE + 7, true);
+        test_run_close(&before.run);
+        test_run_close(&at.run);
+    }
+}
+
 TEST(stop_ends_with_the_weights_before)
 {
     static const int64_t reads[] = {1, 7, 64}; /* 64: other steps follow before the spike is read */
