@@ -136,7 +136,7 @@ $(BUILD)/tests/$(notdir $(1:.c=)): $(BUILD)/obj/$(1:.c=.o) $$(LIB)
 	@$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(LIBS)
 endef
 $(foreach t,$(TESTS),$(eval $(call test_rule,$(t))))
-$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test $(addprefix $(BUILD)/tests/,planning_test resume_test resume_damage_test screen_test kill_program_test data_cli_test runs_cli_test webgpu_test webgpu_faults_test): | $(BUILD)/posttrain
+$(BUILD)/tests/cli_test $(BUILD)/tests/bench_test $(addprefix $(BUILD)/tests/,planning_test resume_test resume_damage_test screen_test kill_program_test data_cli_test runs_cli_test config_cli_test webgpu_test webgpu_faults_test): | $(BUILD)/posttrain
 # Stands before a library that offers webgpu.h, which a test puts behind it under this name.
 ifneq (,$(findstring linux,$(MACHINE)))
 $(BUILD)/tests/webgpu_faults_test: | $(BUILD)/tests/libgpu_faults.so

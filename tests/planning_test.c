@@ -139,7 +139,7 @@ TEST(a_shape_is_called_a_preset_only_where_it_is_one)
               0);
     result *r = RUN("train", "--resume", run, "--steps", "4");
     CHECK_INT(r->code, 0);
-    CHECK(strstr(r->error, "custom: ") && strstr(r->error, "(1 layer, "));
+    CHECK(strstr(r->error, "depth: ") && strstr(r->error, "(1 layer, "));
     CHECK(!strstr(r->error, "small"));
     r = RUN("train", "--preset", "tiny", "--steps", "1", "--batch", "2", "--corpus", text, "--out",
             kept("tiny"));

@@ -220,13 +220,13 @@ TEST(options_of_a_run_that_are_no_scalars_are_shown_as_json)
         put(in_run("run.json"), text, (size_t)n);
         snprintf(want, sizeof want, "--lr is '0.001', the run's is %s: start", shown[i]);
         check_refused(RUN("train", "--resume", kept("run"), "--lr", "1e-3"), 2, want);
-        check_refused(RUN("train", "--resume", kept("run")), 2, "'lr' is not a value that --lr");
+        check_refused(RUN("train", "--resume", kept("run")), 2, "which is nothing that --lr takes");
     }
     static const char odd[] = "{\"format\":\"posttrain-run\",\"version\":1,\"arguments\":"
                               "{\"schedule\":null,\"steps\":null}}";
     put(in_run("run.json"), odd, sizeof odd - 1);
     check_refused(RUN("train", "--resume", kept("run"), "--steps", "20"), 2,
-                  "'schedule' is not a value that --schedule");
+                  "'schedule' is null, which is nothing that --schedule takes");
 }
 
 TEST(a_run_json_that_was_changed_is_noticed)

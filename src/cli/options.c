@@ -271,8 +271,44 @@ static bool is_text(const pt_json *value)
     return value->type == PT_JSON_STRING && strlen(value->text) == value->text_len;
 }
 
-static pt_status set_from_json(pt_option *o, const pt_json *value, const char *path, pt_error *err)
+/* [0.7, 0.3] as a text, "0.7,0.3"; NULL when it is something else. */
+static pt_status join_numbers(const pt_option *o, const pt_json *value, pt_arena *arena,
+                              const char **out, pt_error *err)
 {
+    bool numbers = o->kind == PT_OPTION_TEXT && strcmp(o->value, "W,W") == 0 &&
+                   value->type == PT_JSON_ARRAY && value->child;
+    for (const pt_json *v = value->child; numbers && v; v = v->next)
+        numbers = v->type == PT_JSON_NUMBER;
+    *out = NULL;
+    if (!numbers) return PT_OK;
+    pt_strbuf text = {0};
+    for (const pt_json *v = value->child; v; v = v->next)
+        pt_strbuf_printf(&text, "%s%s", v == value->child ? "" : ",", v->text);
+    if (!text.failed) *out = pt_arena_copy(arena, text.data, text.len);
+    pt_strbuf_deinit(&text);
+    return *out ? PT_OK : pt_fail(err, PT_NO_MEMORY, "no memory for the options");
+}
+
+/* Names key and value, the latter as it stands in the file. */
+static pt_status wrong_value(const pt_option *o, const pt_json *value, const char *path,
+                             pt_error *err)
+{
+    pt_strbuf text = {0};
+    pt_json_writer w = pt_json_writer_begin(&text, 0);
+    pt_json_value(&w, NULL, value);
+    (void)pt_fail(err, PT_BAD_INPUT, "%s: '%s' is %.60s, which is nothing that --%s takes", path,
+                  value->key, text.failed || !text.len ? "?" : text.data, o->name);
+    pt_strbuf_deinit(&text);
+    return PT_BAD_INPUT;
+}
+
+static pt_status set_from_json(pt_option *o, const pt_json *value, const char *path,
+                               pt_arena *arena, pt_error *err)
+{
+    const char *joined = NULL;
+    pt_status joining = join_numbers(o, value, arena, &joined, err);
+    if (joining) return joining;
+    if (joined) return set_value(o, joined, err);
     bool text = is_text(value), texts = o->kind == PT_OPTION_LIST && value->type == PT_JSON_ARRAY;
     for (const pt_json *v = value->child; texts && v; v = v->next) texts = is_text(v);
     if (texts) {
@@ -291,12 +327,11 @@ static pt_status set_from_json(pt_option *o, const pt_json *value, const char *p
         if (s) pt_error_prefix(err, "%s", path);
         return s;
     }
-    return pt_fail(err, PT_BAD_INPUT, "%s: '%s' is not a value that --%s takes", path, value->key,
-                   o->name);
+    return wrong_value(o, value, path, err);
 }
 
 pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
-                            pt_error *err)
+                            pt_arena *arena, pt_error *err)
 {
     const char *format = pt_json_get_string(json, "format");
     if (format && strcmp(format, PT_RUN_FORMAT) == 0) {
@@ -317,7 +352,7 @@ pt_status pt_options_config(pt_command_line *line, const pt_json *json, const ch
         if (!o) {
             s = unknown_option(line, name, err);
             pt_error_prefix(err, "%s", path);
-        } else if (!o->set) s = set_from_json(o, m, path, err);
+        } else if (!o->set) s = set_from_json(o, m, path, arena, err);
         if (s) return s;
     }
     return PT_OK;

@@ -11,7 +11,7 @@
 
 typedef enum pt_option_kind {
     PT_OPTION_SWITCH, /* bool *: no value */
-    PT_OPTION_TEXT,   /* const char ** */
+    PT_OPTION_TEXT, /* const char **; where it is numbers, "W,W", in a config file also an array of them */
     PT_OPTION_LIST, /* pt_word_list *: may be given several times; in a config file an array of texts */
     PT_OPTION_COUNT,  /* int64_t *: a whole number; 4k and 2m are understood */
     PT_OPTION_SEED,   /* uint64_t *: 0 … 2^64-1 */
@@ -77,9 +77,9 @@ typedef struct pt_command_line {
  * options. BAD_INPUT names the word and, for an unknown option, the nearest one. */
 pt_status pt_options_parse(pt_command_line *line, int argc, char **argv, pt_error *err);
 /* Sets what is still unset from an object whose keys are option names with _ for -; in a run.json that is its
- * `arguments`. An unknown key is an error. The text borrowed from `json` must outlive the options. */
+ * `arguments`. An unknown key is an error. Texts are borrowed from `json` or from the arena: both must outlive the options. */
 pt_status pt_options_config(pt_command_line *line, const pt_json *json, const char *path,
-                            pt_error *err);
+                            pt_arena *arena, pt_error *err);
 /* Every option's value as it stands, as an object that pt_options_config reads; but not those in `except` (ends in
  * NULL), nor texts that are NULL. BAD_INPUT names a text that is not UTF-8, which no record can hold. */
 pt_status pt_options_record(const pt_command_line *line, const char *const *except, pt_arena *arena,

@@ -73,15 +73,19 @@ static pt_status read_run(pt_train_arguments *a, const char *path, pt_error *err
     return pt_train_arguments_check_record(pt_json_get(a->previous, "arguments"), path, err);
 }
 
-/* What chooses the settings of a new run. */
+/* What chooses the shape of a new run. The depth of a run that has one is compared as any option. */
 static pt_status refuse_choices(const pt_train_arguments *a, pt_error *err)
 {
-    static const char *const choices[] = {"depth", "regime"};
-    for (int i = 0; i < 2; i++)
-        if (pt_option_is_set(&a->line, choices[i]))
+    bool of_depth = pt_option_recorded(pt_json_get(a->previous, "arguments"), "depth") != NULL;
+    const struct {
+        const char *name;
+        bool compared;
+    } choices[] = {{"depth", of_depth}, {"regime", of_depth && a->depth}, {"preset", !of_depth}};
+    for (int i = 0; i < 3; i++)
+        if (pt_option_is_set(&a->line, choices[i].name) && !choices[i].compared)
             return pt_fail(err, PT_BAD_INPUT,
                            "--%s is for a new run, and %s is one to go on with: leave it out",
-                           choices[i], a->resume);
+                           choices[i].name, a->resume);
     return PT_OK;
 }
 
@@ -115,7 +119,7 @@ pt_status pt_resume_arguments(pt_train_arguments *a, pt_error *err)
     if (s == PT_OK) s = pt_train_arguments_record(a, &now, err);
     if (s == PT_OK) s = compare(a, now, pt_json_get(a->previous, "arguments"), err);
     for (int i = 0; i < a->line.n_options; i++) a->of_run[i] = !a->line.options[i].set;
-    return s ? s : pt_options_config(&a->line, a->previous, path, err);
+    return s ? s : pt_options_config(&a->line, a->previous, path, &a->arena, err);
 }
 
 static const char *in_files(int64_t n, char out[32])

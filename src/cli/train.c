@@ -600,7 +600,8 @@ const pt_verb pt_verb_train = {
         "--keep, --on-spike, --recompute, --threads, --isa; and --corpus, where the same text "
         "lies elsewhere now. Anything else would make another run, and is refused.\n\n"
         "A value is taken from the command line, else from the file given with --config, "
-        "else from the preset, else from the default.\n",
+        "else from the preset, else from the default. A --preset or --depth on the command line "
+        "takes the place of the file's, and of the shape that the file gives one by one.\n",
     .files = "DIR/run.json: What was run: command, model, options, text, machine.\n"
              "DIR/log.jsonl: One JSON line per step, evaluation, sample and saved model; of a step "
              "that was done again after a kill the last line counts.\n"

@@ -227,11 +227,31 @@ static pt_status set_choices(pt_train_arguments *a, pt_error *err)
     return PT_OK;
 }
 
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0) return true;
+    return false;
+}
+
+/* A preset or a depth on the command line is a whole shape: nothing of the file's is left of it. */
 static pt_status read_config(pt_train_arguments *a, pt_error *err)
 {
+    static const char *const shape[] = {"preset", "depth", "regime", "layers", "d-model",
+                                        "heads",  "d-mlp", "ctx",    NULL};
+    bool chosen = pt_option_is_set(&a->line, "preset") || pt_option_is_set(&a->line, "depth");
+    bool left_out[PT_TRAIN_MAX_OPTIONS] = {false};
     const pt_json *json = NULL;
     pt_status s = pt_note_read(a->config_path, &(pt_note_kind){0}, &a->arena, &json, err);
-    return s ? s : pt_options_config(&a->line, json, a->config_path, err);
+    if (s) return s;
+    for (int i = 0; i < a->line.n_options; i++) {
+        pt_option *o = &a->line.options[i];
+        left_out[i] = chosen && !o->set && is_among(o->name, shape);
+        o->set |= left_out[i]; /* what is set, the file does not */
+    }
+    s = pt_options_config(&a->line, json, a->config_path, &a->arena, err);
+    for (int i = 0; i < a->line.n_options; i++) a->line.options[i].set &= !left_out[i];
+    return s;
 }
 
 pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
@@ -257,14 +277,18 @@ pt_status pt_train_arguments_settle(pt_train_arguments *a, pt_error *err)
     return pt_train_arguments_record(a, &record, err); /* that it can be, before there is a run */
 }
 
-/* Of one sitting, not of the run; and --depth only chooses what is recorded one by one. */
-static const char *const not_recorded[] = {
-    "out",    "resume",       "config",         "json",  "quiet",  "dry-run",
-    "recipe", "force-memory", "no-tensorboard", "depth", "regime", NULL};
+/* Of one sitting, not of the run. */
+#define SITTING                                                                      \
+    "out", "resume", "config", "json", "quiet", "dry-run", "recipe", "force-memory", \
+        "no-tensorboard"
+/* What chose the shape is recorded too, the preset or the depth: what came of it, one by one, does not tell. */
+static const char *const not_of_depth[] = {SITTING, "preset", NULL};
+static const char *const not_of_preset[] = {SITTING, "depth", "regime", NULL};
 
 pt_status pt_train_arguments_record(pt_train_arguments *a, const pt_json **out, pt_error *err)
 {
-    return pt_options_record(&a->line, not_recorded, &a->arena, out, err);
+    const char *const *except = a->depth ? not_of_depth : not_of_preset;
+    return pt_options_record(&a->line, except, &a->arena, out, err);
 }
 
 /* Keys are written with _ or with -. */
@@ -276,8 +300,9 @@ static bool is_key_of(const char *key, const char *name)
 
 pt_status pt_train_arguments_check_record(const pt_json *record, const char *path, pt_error *err)
 {
+    bool preset = pt_json_get(record, "preset") != NULL;
     for (const pt_json *m = record->child; m; m = m->next)
-        for (const char *const *name = not_recorded; *name; name++)
+        for (const char *const *name = preset ? not_of_preset : not_of_depth; *name; name++)
             if (is_key_of(m->key, *name))
                 return pt_fail(err, PT_BAD_INPUT,
                                "%s: its arguments hold '%s', which no run records: take it out",
