@@ -404,6 +404,16 @@ static void check_width(const char *what, const char *text)
     }
 }
 
+TEST(every_exit_status_is_told)
+{
+    fresh_folder();
+    CHECK(strstr(RUN("--help")->out, "11 the device was lost; 70 internal\nerror") ||
+          strstr(program_result.out, "11 the device was lost; 70 internal error"));
+    CHECK(strstr(RUN("help", "--man")->out, "\n.B 11\nThe device was lost.\n"));
+    CHECK(strstr(RUN("help", "--man", "train")->out, "\n.B 11\nThe device was lost.\n"));
+    CHECK(strstr(program_result.out, "\n.B 70\nInternal error.\n"));
+}
+
 TEST(no_line_of_help_is_wider_than_a_terminal)
 {
     static char names[sizeof((result *)0)->out];

@@ -73,6 +73,33 @@ TEST(report_writes_where_it_is_told)
     check_refused(RUN("report", first, "--out", in_folder("no/such/page.html")), 7, "page.html");
 }
 
+/* Whose loss is no mistake of a name that --force is meant for. */
+TEST(nothing_replaces_what_a_run_lives_by)
+{
+    static const char *const names[] = {"run.json", "log.jsonl", "model.tinygpt",
+                                        "checkpoints/best.json",
+                                        "checkpoints/step-00000008/manifest.json"};
+    char path[700], model[600];
+    two_runs();
+    snprintf(model, sizeof model, "%s/model.tinygpt", second);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", first, names[i]);
+        int64_t size = pt_fs_size(path);
+        CHECK(size > 0);
+        check_refused(RUN("report", first, "--out", path, "--force"), 2, "is a run's own file");
+        check_refused(RUN("report", second, "--out", path, "--force"), 2, "is a run's own file");
+        if (strstr(path, ".tinygpt"))
+            check_refused(RUN("convert", model, path, "--force"), 2, "is a run's own file");
+        check_refused(RUN("report", first, "--out", path), 8, "exists already");
+        CHECK_INT(pt_fs_size(path), size);
+    }
+    snprintf(path, sizeof path, "%s/other.html", first);
+    CHECK_INT(RUN("report", first, "--out", path)->code, 0);
+    CHECK_INT(RUN("report", first, "--out", path, "--force")->code, 0);
+    snprintf(path, sizeof path, "%s/report.html", first);
+    CHECK_INT(RUN("report", second, "--out", path, "--force")->code, 0);
+}
+
 TEST(runs_are_listed_and_sorted)
 {
     two_runs();

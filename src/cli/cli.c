@@ -154,7 +154,12 @@ void pt_model_file_close(pt_model_file *file)
 
 pt_status pt_check_output(const char *path, bool force, pt_error *err)
 {
-    if (force || !pt_fs_exists(path)) return PT_OK;
+    if (!pt_fs_exists(path)) return PT_OK;
+    if (force && pt_is_file_of_run(path))
+        return pt_fail(err, PT_BAD_INPUT,
+                       "%s is a run's own file, which --force does not replace: give another name",
+                       path);
+    if (force) return PT_OK;
     return pt_fail(err, PT_EXISTS, "%s exists already: give --force to replace it", path);
 }
 

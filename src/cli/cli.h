@@ -93,7 +93,10 @@ typedef struct pt_model_file {
 pt_status pt_model_file_open(pt_model_file *out, const char *path, pt_error *err);
 void pt_model_file_close(pt_model_file *file);
 
-/* That a file may be written: EXISTS, naming --force, when it is there and force isn't given. */
+/* An existing file that a training run wrote into its folder and lives by; its report.html is none. */
+bool pt_is_file_of_run(const char *path);
+/* That a file may be written: EXISTS, naming --force, when it is there and force isn't given; BAD_INPUT when it is
+ * a run's own, which nothing but its run replaces. */
 pt_status pt_check_output(const char *path, bool force, pt_error *err);
 /* Begins a file that a verb writes; an existing one is refused, naming --force. */
 struct pt_atomic_file;

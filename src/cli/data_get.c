@@ -97,6 +97,7 @@ static pt_status unpack(const getting *g, const uint8_t *bytes, int64_t n, pt_er
     if (s == PT_OK && strcmp(hex, g->text->sha256) != 0)
         s = pt_fail(err, PT_CORRUPT, "%s is not what was expected: its sha256 is %.12s…",
                     g->text->inside, hex);
+    if (s == PT_OK) s = pt_check_output(g->out, g->force, err);
     if (s == PT_OK) s = pt_atomic_file_put(g->out, g->force, data, size, err);
     pt_strbuf_deinit(&tar);
     if (s) pt_error_prefix(err, "%s", g->url ? g->url : g->text->name);

@@ -257,9 +257,9 @@ void pt_manual_of_verb(const pt_verb *verb, const pt_command_line *line, pt_strb
 
 bool pt_exit_codes(int i, char codes[32], const char **words)
 {
-    static const pt_status shown[] = {PT_OK,        PT_BAD_INPUT, PT_NO_MEMORY,
-                                      PT_IO,        PT_CORRUPT,   PT_UNSUPPORTED,
-                                      PT_NOT_FOUND, PT_EXISTS,    PT_DIVERGED};
+    static const pt_status shown[] = {PT_OK,       PT_BAD_INPUT,   PT_NO_MEMORY, PT_IO,
+                                      PT_CORRUPT,  PT_UNSUPPORTED, PT_NOT_FOUND, PT_EXISTS,
+                                      PT_DIVERGED, PT_LOST,        PT_INTERNAL};
     const int n = sizeof shown / sizeof shown[0];
     if (i < n) {
         pt_format(codes, 32, "%d", pt_status_exit_code(shown[i]));
