@@ -38,7 +38,7 @@ static void step_line(const pt_progress *p, const pt_step_report *r, double toke
     pt_format(step, sizeof step, "%s%lld/%lld", t ? "" : "step ", (long long)r->step,
               (long long)p->steps);
     pt_format(loss, sizeof loss, "loss %.4f", r->loss);
-    pt_format(trend, sizeof trend, "trend %.4f", p->pace.fast);
+    pt_format(trend, sizeof trend, "trend %.4f", p->pace.fast.value);
     if (tokens_per_second > 0)
         pt_format(rate, sizeof rate, "%s tok/s", pt_rate(tokens_per_second, number));
     double above = rest.high - rest.seconds, below = rest.seconds - rest.low;

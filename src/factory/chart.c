@@ -166,6 +166,55 @@ static void put_curve(drawing *d, int k)
     }
 }
 
+/* ---- what lies beyond the scale, and is drawn at its edge ---- */
+
+#define EDGE_MARKS 50 /* at most so many marks of a series: of those nearer together the furthest */
+
+/* How far outside, in y; 0: it is within. */
+static double outside(const drawing *d, double y)
+{
+    if (!pt_is_finite(y)) return 0;
+    return y > d->y.high ? y - d->y.high : y < d->y.low ? d->y.low - y : 0;
+}
+
+static void put_edge_mark(drawing *d, const pt_series *s, int64_t i)
+{
+    pt_strbuf_puts(d->out, "<path class=\"edge\" d=\"");
+    put_point(d, "M", s->x[i], s->y[i]);
+    pt_strbuf_puts(d->out, "h0\"><title>");
+    pt_html_text(d->out, s->name);
+    pt_strbuf_printf(d->out, " %.5g at step %.0f, beyond the scale</title></path>\n", s->y[i],
+                     s->x[i]);
+}
+
+static void put_edge_marks(drawing *d, const pt_series *s)
+{
+    for (int64_t i = 0, furthest; i < s->n;) {
+        int part = (int)(EDGE_MARKS * at(d->x, s->x[i]));
+        for (furthest = i; i < s->n && (int)(EDGE_MARKS * at(d->x, s->x[i])) == part; i++)
+            if (outside(d, s->y[i]) > outside(d, s->y[furthest])) furthest = i;
+        if (outside(d, s->y[furthest]) > 0) put_edge_mark(d, s, furthest);
+    }
+}
+
+/* The first series is the values themselves; others may be smoothed from it. */
+static void put_beyond(drawing *d)
+{
+    int64_t n = 0, furthest = 0;
+    const pt_series *s = d->chart->series;
+    for (int64_t i = 0; i < s->n; i++) {
+        double out = outside(d, s->y[i]);
+        n += out > 0;
+        if (out > outside(d, s->y[furthest])) furthest = i;
+    }
+    if (!n) return;
+    pt_strbuf_printf(d->out,
+                     "<p class=\"quiet beyond\">%lld value%s beyond the scale %s marked at ",
+                     (long long)n, n == 1 ? "" : "s", n == 1 ? "is" : "are");
+    pt_strbuf_printf(d->out, "its edge%s %.5g at step %.0f.</p>\n", n == 1 ? ":" : ", the furthest",
+                     s->y[furthest], s->x[furthest]);
+}
+
 static void put_level(drawing *d)
 {
     const pt_chart *c = d->chart;
@@ -281,6 +330,10 @@ pt_status pt_chart_write(pt_strbuf *out, const pt_chart *chart, pt_error *err)
                    "<svg viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\" width=\"100%\" "
                    "height=\"100%\">\n");
     for (int k = 0; k < chart->n_series; k++) put_curve(&d, k);
+    for (int k = 0; k < chart->n_series; k++)
+        if (chart->series[k].style != PT_SERIES_THICK || chart->n_series == 1)
+            put_edge_marks(&d, &chart->series[k]);
     pt_strbuf_puts(out, "</svg>\n</svg>\n");
+    put_beyond(&d);
     return out->failed ? pt_fail(err, PT_NO_MEMORY, "no memory for a chart") : PT_OK;
 }

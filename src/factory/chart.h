@@ -1,7 +1,7 @@
 /* One chart: an accessible SVG that is as wide as its place, and whose letters keep their size.
  *
  * Curves lie in an inner SVG that is stretched to the plot's rectangle, with strokes that do not stretch; labels
- * are placed in the outer one by percentages. Series differ by stroke and marker as well as by colour.
+ * are placed in the outer one by percentages. A value beyond the scale is marked at its edge, and told below the chart. Series differ by stroke and marker as well as by colour.
  * SPDX-License-Identifier: MIT */
 #ifndef PT_FACTORY_CHART_H
 #define PT_FACTORY_CHART_H

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* out[n]: the values averaged with weights that halve every n / 100 of them (at least 3; fewer near
- * the beginning), once forwards and once backwards, so that the result does not lag behind. Values
- * that are not finite are passed over; out is NaN where there is none yet. */
+/* out[n]: at each value the trend that the progress line of a run tells there (train/pace.h), which nothing that
+ * comes later changes: a curve does not rise before a spike. Values that are not finite are passed over; out is NaN where
+ * there is none yet. */
 void pt_smooth(const double *values, int64_t n, double *out);
 
 #endif

@@ -119,18 +119,19 @@ static pt_status loss_chart(pt_report_page *p, pt_error *err)
     summarise_loss(p, summary, sizeof summary);
     pt_format(baseline, sizeof baseline, "knowing nothing: ln %lld = %.3f", (long long)run->vocab,
               ln_v);
-    pt_chart chart = {.id = "loss",
-                      .title = "Loss",
-                      .summary = summary,
-                      .unit = p->unit,
-                      .series = {{"training, each step", PT_SERIES_THIN, p->x, p->column, n},
-                                 {"training, smoothed", PT_SERIES_THICK, p->x, p->smooth, n},
-                                 {"validation", PT_SERIES_DOTS, vx, vy, n_vals}},
-                      .n_series = 3,
-                      .baseline = ln_v,
-                      .baseline_name = baseline,
-                      .marks = marks,
-                      .n_marks = collect_marks(run, marks)};
+    pt_chart chart = {
+        .id = "loss",
+        .title = "Loss",
+        .summary = summary,
+        .unit = p->unit,
+        .series = {{"training, each step", PT_SERIES_THIN, p->x, p->column, n},
+                   {"training, trend over about 20 steps", PT_SERIES_THICK, p->x, p->smooth, n},
+                   {"validation", PT_SERIES_DOTS, vx, vy, n_vals}},
+        .n_series = 3,
+        .baseline = ln_v,
+        .baseline_name = baseline,
+        .marks = marks,
+        .n_marks = collect_marks(run, marks)};
     begin_figure(p, "Loss", true);
     pt_status s = pt_chart_write(p->out, &chart, err);
     put_table(p->out, "Validation loss", vx, n_vals, &(column){"loss", vy, 6}, 1);

@@ -58,7 +58,9 @@ const char *const pt_report_style[] = {
     ".thin{stroke:var(--pale);stroke-width:1.25;stroke-linejoin:round}\n"
     ".thick{stroke:var(--line);stroke-width:2.5;stroke-linejoin:round;stroke-linecap:round}\n"
     ".joined{stroke:var(--dots);stroke-width:1.5;stroke-dasharray:5 3}\n"
-    ".dot{stroke:var(--dots);stroke-width:8;stroke-linecap:square}\n",
+    ".dot{stroke:var(--dots);stroke-width:8;stroke-linecap:square}\n"
+    ".edge{stroke:var(--warn);stroke-width:7;stroke-linecap:round}\n"
+    ".beyond{margin:-.5rem 0 .5rem;font-size:.8125rem}\n",
     "details{margin-top:.4rem;font-size:.875rem}\n"
     "summary{cursor:pointer;padding:.2rem 0;color:var(--line)}\n"
     ".scroll{max-height:18rem;overflow:auto}\n"

@@ -250,6 +250,8 @@ TEST(a_usual_run)
         "42.0 MB",
         "▲",
         "▲ spike: loss 7.0390, above 6.1000; the step was left out<",
+        "1 value beyond the scale is marked at its edge: 7.039 at step 77.<",
+        "<title>training, each step 7.039 at step 77, beyond the scale<",
         "↻",
         "resumed",
         "one step in",

@@ -3,6 +3,7 @@
 
 #include "base/test.h"
 #include "factory/curve.h"
+#include "train/pace.h"
 
 #define MOST 4000
 
@@ -236,23 +237,31 @@ TEST(a_spike_without_a_finite_loss_that_was_left_out)
 
 /* ---- computed curves ---- */
 
-TEST(smoothing_keeps_levels_and_lags_behind_nothing)
+/* What the progress line would have said at each step, whatever comes after it. */
+TEST(smoothing_is_the_trend_of_the_progress_line)
 {
-    static double y[1000], out[1000];
+    static double y[1000], out[1000], early[1000];
+    pt_pace pace;
     for (int i = 0; i < 1000; i++) y[i] = 3;
     pt_smooth(y, 1000, out);
     for (int i = 0; i < 1000; i++) CHECK_CLOSE(out[i], 3, 1e-12);
-    for (int i = 0; i < 1000; i++)
-        y[i] = i; /* a straight line stays where it is, but at the ends */
+    for (int i = 0; i < 1000; i++) y[i] = 2 + 3.0 / (i + 1) + 0.1 * noise((uint64_t)i);
+    pt_smooth(y, 500, early);
+    y[500] = 90;
     pt_smooth(y, 1000, out);
-    for (int i = 200; i < 800; i++) CHECK_CLOSE(out[i], i, 0.01);
+    CHECK(memcmp(out, early, 500 * sizeof *out) == 0 && out[500] > 5);
+    pt_pace_begin(&pace, 0);
+    for (int i = 0; i < 1000; i++) {
+        pt_pace_step(&pace, i, 1, y[i]);
+        CHECK(out[i] == pace.fast.value);
+    }
+    CHECK_CLOSE(out[9], (y[0] + y[1] + y[2] + y[3] + y[4] + y[5] + y[6] + y[7] + y[8] + y[9]) / 10,
+                1e-12);
     y[0] = y[1] = PT_NAN;
     y[500] = PT_INF;
     pt_smooth(y, 1000, out);
-    for (int i = 0; i < 1000; i++) CHECK(pt_is_finite(out[i]));
-    for (int i = 0; i < 5; i++) y[i] = PT_NAN;
-    pt_smooth(y, 5, out);
-    CHECK(pt_is_nan(out[0]) && pt_is_nan(out[4]));
+    CHECK(pt_is_nan(out[1]) && out[2] == y[2] && out[500] == out[499]);
+    for (int i = 2; i < 1000; i++) CHECK(pt_is_finite(out[i]));
     pt_smooth(y, 0, out);
 }
 

@@ -4,13 +4,17 @@
 #include "base/maths.h"
 #include "base/mem.h"
 
+#define SLOW_STEPS (4 * PT_PACE_TREND_STEPS)
+
 void pt_pace_begin(pt_pace *pace, double now) { *pace = (pt_pace){.mark = now}; }
 
-/* Averages over what there was so far, until there is enough of it. */
-static double towards(double average, double value, int64_t n, double over)
+double pt_average_add(pt_average *a, double value, double over)
 {
-    double share = (double)n < over ? 1 / (double)n : 1 / over;
-    return average + share * (value - average);
+    if (pt_is_finite(value)) {
+        double n = (double)++a->n;
+        a->value += (value - a->value) / (n < over ? n : over);
+    }
+    return a->n ? a->value : PT_NAN;
 }
 
 void pt_pace_step(pt_pace *pace, double now, double seconds, double loss)
@@ -22,10 +26,9 @@ void pt_pace_step(pt_pace *pace, double now, double seconds, double loss)
         pace->recent[n % PT_PACE_RECENT] = own;
         pace->between += whole - own;
     }
-    if (!pt_is_finite(loss)) return;
-    pace->fast = towards(pace->fast, loss, n, 20);
-    pace->slow = towards(pace->slow, loss, n, 80);
-    pace->noise = towards(pace->noise, pt_fabs(loss - pace->fast), n, 80);
+    double trend = pt_average_add(&pace->fast, loss, PT_PACE_TREND_STEPS);
+    pt_average_add(&pace->slow, loss, SLOW_STEPS);
+    pt_average_add(&pace->noise, pt_fabs(loss - trend), SLOW_STEPS);
 }
 
 static void sort(double *values, int64_t n)
@@ -57,7 +60,7 @@ pt_pace_left pt_pace_rest(const pt_pace *pace, int64_t steps_left)
 
 pt_pace_trend pt_pace_direction(const pt_pace *pace)
 {
-    double difference = pace->fast - pace->slow, least = 0.3 * pace->noise;
+    double difference = pace->fast.value - pace->slow.value, least = 0.3 * pace->noise.value;
     if (pace->n_steps < PT_PACE_TREND_LEAST) return PT_TREND_UNKNOWN;
     if (pt_fabs(difference) <= least) return PT_TREND_FLAT;
     return difference < 0 ? PT_TREND_FALLING : PT_TREND_RISING;

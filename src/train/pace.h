@@ -14,12 +14,23 @@
 #define PT_PACE_RECENT 64
 #define PT_PACE_WARM_UP 3 /* the first steps tell nothing about the others */
 
+/* A smoothed value that knows nothing of what comes after: the mean of all values so far, until there are `over` of them;
+ * from then on each new one moves it by 1 / over of the way. Zeroed: none yet. */
+typedef struct pt_average {
+    double value;
+    int64_t n;
+} pt_average;
+/* One that is not finite is passed over. The average, NaN while there is none. */
+double pt_average_add(pt_average *average, double value, double over);
+
+#define PT_PACE_TREND_STEPS 20 /* over which the trend of the progress line and of the report is */
+
 typedef struct pt_pace {
     double recent[PT_PACE_RECENT]; /* seconds of the newest steps, a ring */
     int64_t n_steps;               /* seen */
     double mark, between;          /* seconds: end of the newest step; spent between steps */
-    double fast, slow,
-        noise; /* averages of the loss over about 20 and 80 steps; of |loss - fast| */
+    pt_average fast, slow,
+        noise; /* of the loss over PT_PACE_TREND_STEPS and four times that; of |loss - fast| */
 } pt_pace;
 
 typedef struct pt_pace_left {

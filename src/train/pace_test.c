@@ -75,14 +75,14 @@ TEST(trends)
     pt_pace_begin(&p, 0);
     for (int i = 0; i < 400; i++) pt_pace_step(&p, i, 1, 3 + 0.1 * noise(i));
     CHECK_INT(pt_pace_direction(&p), PT_TREND_FLAT);
-    CHECK_CLOSE(p.fast, 3, 0.03);
+    CHECK_CLOSE(p.fast.value, 3, 0.03);
     for (int i = 0; i < 100; i++) pt_pace_step(&p, i, 1, 3 - 0.005 * i + 0.1 * noise(i));
     CHECK_INT(pt_pace_direction(&p), PT_TREND_FALLING);
     for (int i = 0; i < 200; i++) pt_pace_step(&p, i, 1, 2.5 + 0.005 * i + 0.1 * noise(i));
     CHECK_INT(pt_pace_direction(&p), PT_TREND_RISING);
-    double before = p.fast;
+    double before = p.fast.value;
     pt_pace_step(&p, 0, 1, PT_NAN);
-    CHECK_CLOSE(p.fast, before, 0);
+    CHECK_CLOSE(p.fast.value, before, 0);
 }
 
 /* From the first step on, as at the start of a run and where it goes on. */
