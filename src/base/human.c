@@ -2,6 +2,7 @@
 #include "base/human.h"
 
 #include "base/format.h"
+#include "base/maths.h"
 
 const char *pt_grouped(int64_t value, char out[32])
 {
@@ -49,5 +50,19 @@ const char *pt_duration(double seconds, char out[32])
     else if (s < 6000) pt_format(out, 32, "%lldm%02llds", s / 60, s % 60);
     else if (s < 100 * 3600) pt_format(out, 32, "%lldh%02lldm", s / 3600, s / 60 % 60);
     else pt_format(out, 32, "%lldd%02lldh", s / 86400, s / 3600 % 24);
+    return out;
+}
+
+const char *pt_significant(double value, int decimals, int digits, char out[32])
+{
+    double size = pt_fabs(value);
+    int need = digits - 1;
+    if (!pt_is_finite(value)) pt_format(out, 32, "?");
+    else if (size == 0) pt_format(out, 32, "0");
+    else if (size < 1e-12 || size > 1e12) pt_format(out, 32, "%.*g", digits, value);
+    else {
+        while (size < 0.9999999) size *= 10, need++;
+        pt_format(out, 32, "%.*f", need > decimals ? need : decimals, value);
+    }
     return out;
 }

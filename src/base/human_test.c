@@ -1,6 +1,7 @@
 /* Numbers as people read them. SPDX-License-Identifier: MIT */
 #include "base/human.h"
 
+#include "base/maths.h"
 #include "base/test.h"
 
 TEST(grouped)
@@ -48,6 +49,20 @@ TEST(durations)
     char out[32];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_STR(pt_duration(cases[i].value, out), cases[i].want);
+}
+
+TEST(decimals_that_show_something)
+{
+    char out[32];
+    CHECK_STR(pt_significant(2, 4, 4, out), "2.0000");
+    CHECK_STR(pt_significant(12.34567, 4, 4, out), "12.3457");
+    CHECK_STR(pt_significant(-0.00123456, 4, 4, out), "-0.001235");
+    CHECK_STR(pt_significant(0.000031, 4, 2, out), "0.000031");
+    CHECK_STR(pt_significant(0.1, 3, 3, out), "0.100");
+    CHECK_STR(pt_significant(0, 4, 4, out), "0");
+    CHECK_STR(pt_significant(3.21e-200, 4, 2, out), "3.2e-200");
+    CHECK_STR(pt_significant(PT_NAN, 4, 2, out), "?");
+    CHECK_STR(pt_significant(1e300, 4, 2, out), "1e+300");
 }
 
 PT_TEST_MAIN

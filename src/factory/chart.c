@@ -1,6 +1,7 @@
 /* One chart as SVG. SPDX-License-Identifier: MIT */
 #include "factory/chart.h"
 
+#include "base/human.h"
 #include "base/maths.h"
 #include "factory/html.h"
 
@@ -151,6 +152,7 @@ static void put_curve(drawing *d, int k)
     const pt_series *s = &d->chart->series[k];
     static const char *const classes[PT_SERIES_STYLES] = {"thin", "thick", "joined"};
     bool open = false;
+    char text[32];
     pt_strbuf_printf(d->out, "<path class=\"%s\" d=\"", classes[s->style]);
     for (int64_t i = 0; i < s->n;) i = put_column(d, s, i, &open);
     pt_strbuf_puts(d->out, "\"/>\n");
@@ -162,7 +164,8 @@ static void put_curve(drawing *d, int k)
         put_point(d, "M", s->x[i], s->y[i]);
         pt_strbuf_puts(d->out, "h0\"><title>");
         pt_html_text(d->out, s->name);
-        pt_strbuf_printf(d->out, " %.4f at step %.0f</title></path>\n", s->y[i], s->x[i]);
+        pt_strbuf_printf(d->out, " %s at step %.0f</title></path>\n",
+                         pt_significant(s->y[i], 4, 4, text), s->x[i]);
     }
 }
 

@@ -82,17 +82,17 @@ static void put_losses(pt_report_page *p)
     char value[32], note[64], n[32];
     int64_t best = pt_run_best_val(run), last = pt_run_last_val(run);
     if (best >= 0) {
-        pt_format(value, sizeof value, "%.4f", run->vals[best].loss);
+        pt_significant(run->vals[best].loss, 4, 4, value);
         pt_format(note, sizeof note, "%s at step %s", p->unit, pt_grouped(run->vals[best].step, n));
         put_figure(p->out, "best validation loss", value, note);
     }
     if (last >= 0 && last != best) {
-        pt_format(value, sizeof value, "%.4f", run->vals[last].loss);
+        pt_significant(run->vals[last].loss, 4, 4, value);
         pt_format(note, sizeof note, "%s at step %s", p->unit, pt_grouped(run->vals[last].step, n));
         put_figure(p->out, "newest validation loss", value, note);
     }
     if (!run->n_steps) return;
-    pt_format(value, sizeof value, "%.4f", pt_run_train_loss(run));
+    pt_significant(pt_run_train_loss(run), 4, 4, value);
     put_figure(p->out, "training loss", value, "mean of the last 10 steps");
 }
 

@@ -89,15 +89,18 @@ static int64_t collect_marks(const pt_run *run, pt_chart_mark marks[MAX_MARKS])
 
 static void summarise_loss(const pt_report_page *p, char *out, size_t cap)
 {
+    char text[2][32];
     const pt_run *run = p->run;
     int64_t best = pt_run_best_val(run), n = run->n_steps;
     size_t at = pt_format(out, cap, "Training loss over %lld steps", (long long)n);
     if (n && at < cap)
-        at += pt_format(out + at, cap - at, ", smoothed from %.3f to %.3f %s", p->smooth[0],
-                        p->smooth[n - 1], p->unit);
+        at += pt_format(out + at, cap - at, ", smoothed from %s to %s %s",
+                        pt_significant(p->smooth[0], 3, 3, text[0]),
+                        pt_significant(p->smooth[n - 1], 3, 3, text[1]), p->unit);
     if (best >= 0 && at < cap)
-        pt_format(out + at, cap - at, ". Validation loss at %lld steps, lowest %.3f at step %lld",
-                  (long long)run->n_vals, run->vals[best].loss, (long long)run->vals[best].step);
+        pt_format(out + at, cap - at, ". Validation loss at %lld steps, lowest %s at step %lld",
+                  (long long)run->n_vals, pt_significant(run->vals[best].loss, 3, 3, text[0]),
+                  (long long)run->vals[best].step);
 }
 
 static pt_status loss_chart(pt_report_page *p, pt_error *err)

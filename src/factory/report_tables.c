@@ -47,11 +47,14 @@ static void say_spike(pt_strbuf *out, const pt_run_event *e)
                  {"stop", "the run stopped before it"},
                  {"rollback", "the run went back"}};
     const char *says = e->text;
+    char loss[32], limit[32];
     for (int i = 0; i < 4; i++)
         if (strcmp(e->text, words[i].did) == 0) says = words[i].says;
     if (*e->bad) pt_strbuf_printf(out, "infinity or NaN, first in %s; ", e->bad);
     else if (!pt_is_finite(e->loss)) pt_strbuf_puts(out, "infinite loss; ");
-    else pt_strbuf_printf(out, "spike: loss %.4f, above %.4f; ", e->loss, e->limit);
+    else
+        pt_strbuf_printf(out, "spike: loss %s, above %s; ", pt_significant(e->loss, 4, 4, loss),
+                         pt_significant(e->limit, 4, 4, limit));
     pt_strbuf_puts(out, says);
 }
 

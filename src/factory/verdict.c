@@ -1,6 +1,7 @@
 /* A run judged. SPDX-License-Identifier: MIT */
 #include "factory/verdict.h"
 
+#include "base/human.h"
 #include "base/maths.h"
 
 typedef struct window {
@@ -36,6 +37,8 @@ static bool judge_not_finite(const pt_run *run, pt_verdict *v)
     return true;
 }
 
+static const char *loss_text(double loss, char out[32]) { return pt_significant(loss, 4, 4, out); }
+
 static bool judge_given_back(const pt_run *run, int64_t W, pt_verdict *v)
 {
     window first = window_at(run, 0, W), last = window_at(run, run->n_steps - W, W), best = first;
@@ -46,11 +49,13 @@ static bool judge_given_back(const pt_run *run, int64_t W, pt_verdict *v)
     double learned = first.mean - best.mean, lost = last.mean - best.mean;
     if (learned <= 4 * both(first, best) || lost <= 4 * both(last, best) || lost <= learned / 2)
         return false;
+    char was[32], low[32], now[32];
     pt_format(v->because, sizeof v->because,
-              "The training loss fell from %.3f to %.3f and rose to %.3f again (means of %lld "
+              "The training loss fell from %s to %s and rose to %s again (means of %lld "
               "steps): more than half "
               "of what was learned is gone.",
-              first.mean, best.mean, last.mean, (long long)W);
+              loss_text(first.mean, was), loss_text(best.mean, low), loss_text(last.mean, now),
+              (long long)W);
     return true;
 }
 
@@ -76,13 +81,15 @@ static bool judge_overfitting(const pt_run *run, int64_t W, pt_verdict *v)
     if (upto < W) return false;
     double then = window_at(run, upto - W, W).mean, now = window_at(run, run->n_steps - W, W).mean;
     if (now >= then) return false;
+    char text[4][32];
     pt_format(v->because, sizeof v->because,
-              "The validation loss was best at step %lld (%.4f) and is %.4f at step %lld, %.1f %% "
+              "The validation loss was best at step %lld (%s) and is %s at step %lld, %.1f %% "
               "above it, while the "
-              "training loss fell from %.3f to %.3f (means of %lld steps).",
-              (long long)vals[best].step, vals[best].loss, vals[n - 1].loss,
-              (long long)vals[n - 1].step, 100 * (vals[n - 1].loss / vals[best].loss - 1), then,
-              now, (long long)W);
+              "training loss fell from %s to %s (means of %lld steps).",
+              (long long)vals[best].step, loss_text(vals[best].loss, text[0]),
+              loss_text(vals[n - 1].loss, text[1]), (long long)vals[n - 1].step,
+              100 * (vals[n - 1].loss / vals[best].loss - 1), loss_text(then, text[2]),
+              loss_text(now, text[3]), (long long)W);
     return true;
 }
 
@@ -93,16 +100,16 @@ static pt_verdict_kind judge_trend(const pt_run *run, int64_t W, pt_verdict *v)
     window before = window_at(run, n - 2 * W, W), last = window_at(run, n - W, W);
     double fall = before.mean - last.mean, move = pt_fabs(fall), error = both(before, last);
     bool beyond = move > 2 * error, matters = move >= 0.002 * before.mean;
-    char rule[96];
-    if (beyond && !matters)
-        pt_format(rule, sizeof rule, "more than chance alone moves that by, but less than 0.2 %%");
-    else
-        pt_format(rule, sizeof rule, "%s than twice the %.4f that chance alone moves that by",
-                  beyond ? "more" : "no more", error);
+    char moved[32], chance[32], then[32], now[32];
     pt_format(v->because, sizeof v->because,
-              "The training loss %s by %.4f from one window of %lld steps to the next (%.4f, then "
-              "%.4f): %s.",
-              fall >= 0 ? "fell" : "rose", move, (long long)W, before.mean, last.mean, rule);
+              "The training loss %s by %s, from %s to %s (means of %lld steps, and of the %lld "
+              "after them). Chance alone makes such means differ by about %s; this is %s.",
+              fall >= 0 ? "fell" : "rose", pt_significant(move, 4, 2, moved),
+              loss_text(before.mean, then), loss_text(last.mean, now), (long long)W, (long long)W,
+              pt_significant(error, 4, 2, chance),
+              !beyond    ? "no more than twice that"
+              : !matters ? "more, but less than 0.2 % of the loss"
+                         : "more than twice that");
     if (!beyond || !matters) return PT_VERDICT_PLATEAU;
     return fall > 0 ? PT_VERDICT_FALLING : PT_VERDICT_RISING;
 }
@@ -138,11 +145,12 @@ static bool judge_val_falling(const pt_run *run, pt_verdict *v)
     double chance = pt_sqrt((double)(k * (k - 1) * (2 * k + 5)) / 18);
     double before = mean_of(newest + w, w), last = mean_of(newest, w);
     if ((double)falling <= 2 * chance || before - last < 0.002 * before) return false;
+    char from[32], to[32];
     pt_format(v->because, sizeof v->because,
-              "The validation loss fell from %.4f at step %lld to %.4f at step %lld, over %lld "
+              "The validation loss fell from %s at step %lld to %s at step %lld, over %lld "
               "evaluations; the training loss alone does not show it.",
-              newest[k - 1].loss, (long long)newest[k - 1].step, newest[0].loss,
-              (long long)newest[0].step, (long long)k);
+              loss_text(newest[k - 1].loss, from), (long long)newest[k - 1].step,
+              loss_text(newest[0].loss, to), (long long)newest[0].step, (long long)k);
     return true;
 }
 

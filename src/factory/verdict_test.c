@@ -84,7 +84,7 @@ TEST(the_sentence_agrees_with_its_numbers)
     new_run(1000);
     for (int i = 0; i < 1000; i++) steps[i].loss = 2 + 0.1 * noise((uint64_t)i);
     for (int i = 900; i < 1000; i++) steps[i].loss -= 0.012; /* more than chance, less than twice */
-    CHECK(strstr(judge(PT_VERDICT_PLATEAU).because, "no more than twice the 0.0") != NULL);
+    CHECK(strstr(judge(PT_VERDICT_PLATEAU).because, "this is no more than twice that.") != NULL);
     new_run(4000);
     for (int i = 0; i < 4000; i++) steps[i].loss = 2 - 0.003 * i / 4000;
     CHECK(strstr(judge(PT_VERDICT_PLATEAU).because, "but less than 0.2 %") != NULL);
@@ -92,7 +92,13 @@ TEST(the_sentence_agrees_with_its_numbers)
     fall(2, 30, 0);
     for (int i = 900; i < 1000; i++) steps[i].loss += 0.1;
     CHECK(strstr(judge(PT_VERDICT_RISING).because, "rose by 0.1000") != NULL);
-    CHECK(strstr(judge(PT_VERDICT_RISING).because, ": more than twice the ") != NULL);
+    CHECK(strstr(judge(PT_VERDICT_RISING).because, "; this is more than twice that.") != NULL);
+    new_run(1000);
+    for (int i = 0; i < 1000; i++) steps[i].loss = 0.012 + 1e-5 * noise((uint64_t)i);
+    for (int i = 900; i < 1000; i++) steps[i].loss -= 2e-4;
+    pt_verdict v = judge(PT_VERDICT_FALLING);
+    CHECK(strstr(v.because, "fell by 0.00020, from 0.01200 to 0.01180 (means of 100 steps"));
+    CHECK(strstr(v.because, "differ by about 0.0000014; this is more"));
     CHECK(strstr(pt_verdict_advice(PT_VERDICT_FALLING, true), "the schedule ended") != NULL);
     CHECK(!strstr(pt_verdict_advice(PT_VERDICT_FALLING, false), "ended the fall"));
 }
