@@ -153,6 +153,11 @@ TEST(two_runs_are_compared)
     CHECK_INT(r->code, 0);
     CHECK(strstr(r->out, "train.lr") && strstr(r->out, "0.001") && strstr(r->out, "0.002"));
     CHECK(strstr(r->out, "change") && !strstr(r->out, "train.steps"));
+    CHECK(strstr(r->out, "step   first  second   change\n"));
+    char again[600];
+    snprintf(again, sizeof again, "%s/", first);
+    r = RUN("runs", "compare", second, again);
+    CHECK(strstr(r->out, "step  second   first   change\n"));
     r = RUN("runs", "compare", first, second, "--json");
     CHECK(strstr(r->out, "\"val_losses\":[{\"step\":0,") != NULL);
     check_refused(RUN("runs", "compare", first), 2, "compare A B");
@@ -164,6 +169,7 @@ TEST(two_runs_are_compared)
     r = RUN("runs", "compare", first, in_folder("other"));
     CHECK(strstr(r->out, "\narguments.recompute  ") && strstr(r->out, "  none   ") &&
           strstr(r->out, "  block\n"));
+    CHECK(strstr(r->out, "\ncorpus.path  ") && !strstr(r->out, "corpus.sources."));
     CHECK(strstr(r->out, "\ncorpus.sha256  ") && !strstr(r->out, ".sources.0.sha256"));
     CHECK(!strstr(r->out, "planned_bytes") && !strstr(r->out, "train.recompute"));
     check_refused(RUN("runs", "compare", first, in_folder("none")), 7, "holds no run");

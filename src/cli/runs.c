@@ -197,17 +197,39 @@ static pt_status put_differences(pt_strbuf *out, const pt_comparison *c, pt_erro
     return PT_OK;
 }
 
-/* At most about 20 of the common evaluations, the last one always. */
-static pt_status put_vals(pt_strbuf *out, const pt_comparison *c, pt_error *err)
+/* The last names of both paths, where they tell the runs apart. */
+static void name_both(const pair *p, pt_strbuf names[2])
 {
-    static const char *const titles[] = {"step", "first", "second", "change"};
+    for (int k = 0; k < 2; k++) {
+        const char *path = p->path[k];
+        size_t n = strlen(path), from;
+        while (n > 1 && path[n - 1] == '/') n--;
+        for (from = n; from > 0 && path[from - 1] != '/';) from--;
+        pt_strbuf_append(&names[k], path + from, n - from);
+    }
+    bool failed = names[0].failed || names[1].failed || !names[0].len || !names[1].len;
+    if (!failed && strcmp(names[0].data, names[1].data) != 0) return;
+    for (int k = 0; k < 2; k++) {
+        pt_strbuf_clear(&names[k]);
+        pt_strbuf_puts(&names[k], p->path[k]);
+    }
+}
+
+/* At most about 20 of the common evaluations, the last one always. */
+static pt_status put_vals(pt_strbuf *out, const pair *p, pt_error *err)
+{
+    const pt_comparison *c = &p->found;
+    pt_strbuf names[2] = {{0}, {0}};
     int64_t every = pt_div_up(pt_max_i64(c->n_vals, 1), 20);
     pt_table t = {.rows = pt_div_up(c->n_vals, every) + 1, .columns = 4, .right = 0xf};
     if (!c->n_vals) return PT_OK;
     pt_status s = pt_table_begin(&t, err);
     if (s) return s;
     pt_strbuf_puts(out, "\nvalidation loss, where both were evaluated:\n");
-    for (int k = 0; k < 4; k++) pt_table_text(&t, 0, k, titles[k]);
+    name_both(p, names);
+    pt_table_text(&t, 0, 0, "step");
+    for (int k = 0; k < 2; k++) pt_table_text(&t, 0, k + 1, names[k].failed ? "?" : names[k].data);
+    pt_table_text(&t, 0, 3, "change");
     for (int64_t row = 1; row < t.rows; row++) {
         const pt_common_val *v = &c->vals[c->n_vals - 1 - (t.rows - 1 - row) * every];
         pt_table_put(&t, row, 0, "%lld", (long long)v->step);
@@ -215,6 +237,7 @@ static pt_status put_vals(pt_strbuf *out, const pt_comparison *c, pt_error *err)
         put_loss(&t, row, 2, v->b);
         pt_table_put(&t, row, 3, "%+.4f", v->change);
     }
+    for (int k = 0; k < 2; k++) pt_strbuf_deinit(&names[k]);
     pt_table_print(&t, out);
     pt_table_end(&t);
     return PT_OK;
@@ -266,7 +289,7 @@ static pt_status compare(const runs_verb *v, const pt_command_line *line, pt_err
     else if (s == PT_OK) {
         s = put_figures(&out, &p, err);
         if (s == PT_OK) s = put_differences(&out, &p.found, err);
-        if (s == PT_OK) s = put_vals(&out, &p.found, err);
+        if (s == PT_OK) s = put_vals(&out, &p, err);
     }
     if (s == PT_OK) s = pt_print_strbuf(&out, err);
     pt_strbuf_deinit(&out);

@@ -32,6 +32,15 @@ static void add(pt_comparison *out, const char *key, const char *a, const char *
         out->differences[out->n_differences++] = (pt_difference){key, a ? a : "", b ? b : ""};
 }
 
+/* The path of a single text stands twice in run.json, that of the first of several as the whole's. */
+static void leave_out(pt_comparison *out, const char *key)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < out->n_differences; i++)
+        if (strcmp(out->differences[i].key, key) != 0) out->differences[n++] = out->differences[i];
+    out->n_differences = n;
+}
+
 /* The number of keys is that of a file of our own, some dozens: looking each one up is quick. A file with more than
  * a few thousand is not one of ours. */
 static void find_differences(pt_comparison *out, const config *a, const config *b)
@@ -43,6 +52,9 @@ static void find_differences(pt_comparison *out, const config *a, const config *
     }
     for (int64_t i = 0; i < b->n; i++)
         if (!value_of(a, b->entries[i].key)) add(out, b->entries[i].key, NULL, b->entries[i].value);
+    static const char second[] = "corpus.sources.1.path";
+    bool several = value_of(a, second) || value_of(b, second);
+    leave_out(out, several ? "corpus.path" : "corpus.sources.0.path");
 }
 
 static void find_common(pt_comparison *out, const pt_run *a, const pt_run *b)

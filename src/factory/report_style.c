@@ -63,13 +63,15 @@ const char *const pt_report_style[] = {
     ".beyond{margin:-.5rem 0 .5rem;font-size:.8125rem}\n",
     "details{margin-top:.4rem;font-size:.875rem}\n"
     "summary{cursor:pointer;padding:.2rem 0;color:var(--line)}\n"
-    ".scroll{max-height:18rem;overflow:auto}\n"
+    /* as wide as its table, and as high as eleven rows of one line: none is cut in two */
+    ".scroll{max-height:calc(19.9375rem + "
+    "10px);overflow:auto;width:-moz-fit-content;width:fit-content;max-width:100%;scrollbar-gutter:"
+    "stable}\n"
     ":focus-visible{outline:2px solid var(--line);outline-offset:2px}\n"
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.25rem .9rem .25rem "
     "0;text-align:left;vertical-align:top}\n.events "
-    "td:nth-child(2){overflow-wrap:anywhere;min-width:9rem}.events "
-    "td:nth-child(3){white-space:nowrap}.facts td{overflow-wrap:anywhere}\n"
+    "td:nth-child(2){overflow-wrap:anywhere;min-width:7rem}.facts td{overflow-wrap:anywhere}\n"
     "tbody th{font-weight:400}\ntbody tr{border-top:1px solid var(--rule)}\n"
     "thead th{position:sticky;top:0;background:var(--card)}\nsection>.scroll thead "
     "th{background:var(--paper)}\n"

@@ -126,12 +126,49 @@ static const char *shown(const char *key, const char *value, char out[32])
     return pt_grouped(number, out);
 }
 
-/* Shown elsewhere: the command above, and of several texts each by itself. */
-static bool is_elsewhere(const pt_report_page *page, const char *key)
+static const char *value_of(const pt_report_page *page, const char *key)
 {
-    if (strcmp(key, "program.command") == 0) return true;
-    return strcmp(key, "corpus.path") == 0 &&
-           pt_config_value(page->config, page->n_config, "corpus.sources.1.path");
+    return pt_config_value(page->config, page->n_config, key);
+}
+
+/* Shown elsewhere: the command above; of several texts each by itself; of a single one what the whole is said to be. */
+static bool is_elsewhere(const pt_report_page *page, const pt_config_entry *e)
+{
+    static const char only[] = "corpus.sources.0.";
+    bool several = value_of(page, "corpus.sources.1.path") != NULL;
+    if (strcmp(e->key, "program.command") == 0) return true;
+    if (several) return strcmp(e->key, "corpus.path") == 0;
+    if (!pt_str_starts(e->key, only)) return false;
+    char whole[128];
+    const char *name = e->key + sizeof only - 1;
+    pt_format(whole, sizeof whole, "corpus.%s", strcmp(name, "tokens") == 0 ? "bytes" : name);
+    const char *same = value_of(page, whole);
+    return same && strcmp(same, e->value) == 0;
+}
+
+/* A line break or a tab as it is typed in \n, and what would be blank in quotes. */
+static void put_plainly(pt_strbuf *out, const char *value)
+{
+    bool blank = value[strspn(value, " ")] == '\0';
+    if (blank) pt_strbuf_putc(out, '"');
+    for (const char *p = value; *p; p++) {
+        if (*p == '\n') pt_strbuf_puts(out, "\\n");
+        else if (*p == '\t') pt_strbuf_puts(out, "\\t");
+        else pt_strbuf_putc(out, *p);
+    }
+    if (blank) pt_strbuf_putc(out, '"');
+}
+
+static void put_setting(pt_report_page *page, const pt_config_entry *e, const char *name)
+{
+    char grouped[32];
+    pt_strbuf text = {0};
+    const char *word = value_of(page, "arguments.recompute");
+    if (strcmp(e->key, "train.recompute") == 0 && word) put_plainly(&text, word);
+    else put_plainly(&text, shown(e->key, e->value, grouped));
+    pt_html_row(page->out, name, text.failed ? "" : text.data);
+    page->out->failed |= text.failed;
+    pt_strbuf_deinit(&text);
 }
 
 /* The rows whose key begins with `prefix`, without it. */
@@ -141,14 +178,12 @@ static void put_group(pt_report_page *page, const char *title, const char *prefi
     size_t n = strlen(prefix);
     for (int64_t i = 0; i < page->n_config; i++) {
         if (!pt_str_starts(page->config[i].key, prefix)) continue;
-        if (is_elsewhere(page, page->config[i].key)) continue;
+        if (is_elsewhere(page, &page->config[i])) continue;
         if (!any)
             pt_strbuf_printf(page->out, "<table class=\"facts\"><caption>%s</caption><tbody>\n",
                              title);
         any = true;
-        char grouped[32];
-        pt_html_row(page->out, page->config[i].key + n,
-                    shown(page->config[i].key, page->config[i].value, grouped));
+        put_setting(page, &page->config[i], page->config[i].key + n);
     }
     if (any) pt_strbuf_puts(page->out, "</tbody></table>\n");
 }

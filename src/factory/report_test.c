@@ -219,6 +219,29 @@ static const char good_json[] =
     "\"batch\":2,\"accum\":1,\"ctx\":10,\"seed\":\"42\",\"sample_prompt\":\"The \"},"
     "\"corpus\":{\"path\":\"book.txt\",\"sha256\":\"abc\",\"tokenizer\":\"bytes\"}}";
 
+/* What would be blank, a number where a word is typed, and what is said twice. */
+TEST(settings_are_shown_as_they_are_given)
+{
+    pt_strbuf_clear(&log_text);
+    const char *html = write_page(
+        "{\"train\":{\"sample_prompt\":\"\\n\\tA\",\"recompute\":0,\"none\":\"\",\"two\":\"  \"},"
+        "\"corpus\":{\"path\":\"a.txt\",\"bytes\":70000,\"sha256\":\"abc\",\"sources\":[{\"path\":"
+        "\"a.txt\",\"files\":1,\"tokens\":70000,\"sha256\":\"abc\"}]},"
+        "\"arguments\":{\"recompute\":\"none\"}}",
+        "plain");
+    (void)check_page(&page);
+    static const char *const rows[] = {
+        "sample_prompt</th><td>\\n\\tA<", "recompute</th><td>none<", ">none</th><td>&quot;&quot;<",
+        ">two</th><td>&quot;  &quot;<",   ">path</th><td>a.txt<",    ">sources.0.files</th><td>1<"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!strstr(html, rows[i])) printf("missing: %s\n", rows[i]);
+        CHECK(strstr(html, rows[i]) != NULL);
+    }
+    CHECK(!strstr(html, "sources.0.path") && !strstr(html, "sources.0.tokens"));
+    CHECK(!strstr(html, "sources.0.sha256") && !strstr(html, "td:nth-child(3){white-space:nowrap"));
+    CHECK(strstr(html, "width:fit-content"));
+}
+
 TEST(a_usual_run)
 {
     pt_strbuf_clear(&log_text);
