@@ -301,13 +301,15 @@ static void check_interrupt(int number, int code)
 }
 
 /* Both arrive before the loop can look: who answers is the handler. */
-TEST(a_second_signal_ends_at_once_and_says_so)
+static void check_second(const char *every, const char *line, const char *words)
 {
     fresh_folder();
-    pid_t pid = start((const char *const[]){"train", "--preset", "tiny", "--corpus", text_file(),
-                                            "--steps", "1000000", "--out", kept("run"), NULL});
-    char log[4096] = "";
-    for (int i = 0; i < 2000 && !strstr(log, "\"type\":\"step\""); i++) {
+    pid_t pid =
+        start((const char *const[]){"train", "--preset", "tiny", "--corpus", text_file(), "--steps",
+                                    "1000000", "--out", kept("run"), "--save-every", every, NULL});
+    static char log[1 << 16];
+    log[0] = 0;
+    for (int i = 0; i < 2000 && !strstr(log, line); i++) {
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         read_whole(in_folder("run/log.jsonl"), log, sizeof log);
     }
@@ -318,8 +320,17 @@ TEST(a_second_signal_ends_at_once_and_says_so)
     result *r = wait_for(pid);
     CHECK(r->code == 130 || r->code == 129);
     const char *first = strstr(r->error, "stopping: the step under way is dropped");
-    CHECK(first && strstr(first, "stopped at once; --resume goes on"));
+    CHECK(first && strstr(first, words));
+}
+
+TEST(a_second_signal_ends_at_once_and_says_so)
+{
+    check_second("0", "\"type\":\"step\"",
+                 "stopped at once; nothing was saved yet, so --resume begins at the start\n");
     CHECK(!pt_fs_exists(in_folder("run/model.tinygpt")));
+    check_second("3", "\"type\":\"save\"",
+                 "stopped at once; --resume goes on from the newest checkpoint\n");
+    CHECK(pt_fs_exists(in_folder("run/model.tinygpt")));
 }
 
 TEST(an_interrupt_saves_and_exits_130) { check_interrupt(SIGINT, 130); }

@@ -422,9 +422,20 @@ TEST(what_is_held_out_of_joined_texts_is_said)
     char want[700];
     snprintf(want, sizeof want,
              "joined: 102 bytes, the last tenth held out:\n  %s from byte 39 on\n", at("two.txt"));
-    CHECK(strstr(program_result.error, want));
+    CHECK(strstr(program_result.out, want) && !program_result.error[0]);
     CHECK_INT(RUN("data", "preview", at("two.txt"), "--ctx", "4", "--n", "0")->code, 0);
-    CHECK(strstr(program_result.error, "two.txt: 50 bytes, the last tenth held out\n"));
+    CHECK(strstr(program_result.out, "two.txt: 50 bytes, the last tenth held out\n"));
+    program_input = at("two.txt");
+    CHECK_INT(RUN("data", "preview", "-", "--ctx", "4", "--n", "1")->code, 0);
+    CHECK(pt_str_starts(program_result.out, "standard input: 50 bytes, the last tenth"));
+    CHECK(strstr(program_result.out, "\nsample 0: standard input from byte "));
+    CHECK(!program_result.error[0]);
+    CHECK_INT(RUN("train", "--preset", "tiny", "--steps", "1", "--ctx", "4", "--corpus", "-",
+                  "--out", at("run"))
+                  ->code,
+              0);
+    CHECK(strstr(program_result.error, "\nstandard input: 50 bytes, "));
+    program_input = "/dev/null";
 }
 
 /* Else the text would be another one as soon as the run writes, and no run in it could be gone on with. */
@@ -444,12 +455,12 @@ TEST(a_run_may_lie_beside_its_text)
     CHECK_INT(TRAIN(at("d/runs/y"), "--corpus", at("d"))->code, 0);
     CHECK_STR(losses_of(in_folder("d/runs/y")), losses_of(in_folder("want")));
     r = RUN("data", "preview", at("d"), "--ctx", "4", "--n", "0");
-    CHECK(strstr(r->error, " in 3 files, 2 runs' folders left out,"));
+    CHECK(strstr(r->out, " in 3 files, 2 runs' folders left out,"));
     r = RUN("data", "shard", at("d"), "--out", at("s"));
     CHECK(strstr(r->out, "6,000 bytes in 3 documents") && strstr(r->error, "d/runs/y (it is the"));
     put_text(in_folder("d/runs/x/run.json"), "{\"format\": \"of somebody else\"}");
     r = RUN("data", "preview", at("d"), "--ctx", "4", "--n", "0");
-    CHECK(strstr(r->error, ", 1 run's folder left out,"));
+    CHECK(strstr(r->out, ", 1 run's folder left out,"));
 }
 
 TEST(previews_show_what_a_run_will_see)

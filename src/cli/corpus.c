@@ -110,6 +110,12 @@ void pt_corpus_choice_close(pt_corpus_choice *c)
     c->corpus = NULL;
 }
 
+const char *pt_corpus_path_words(const char *path)
+{
+    bool input = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0;
+    return input ? "standard input" : path;
+}
+
 /* What is held out of all; of texts that are joined it is the last ones, so it says where that begins. */
 static void put_held_out(const pt_corpus_choice *c, const pt_mixture *held_out, bool joined,
                          pt_strbuf *text)
@@ -120,13 +126,14 @@ static void put_held_out(const pt_corpus_choice *c, const pt_mixture *held_out, 
     else pt_strbuf_printf(text, ", the last tenth%s held out", c->mix ? " of each" : "");
     if (!held_out->n || !joined) return;
     const char *path = pt_corpus_locate(c->corpus, 0, held_out->source[0].first, &at);
-    pt_strbuf_printf(text, ":\n  %s from byte %s on", path, pt_grouped(at, n));
+    pt_strbuf_printf(text, ":\n  %s from byte %s on", pt_corpus_path_words(path),
+                     pt_grouped(at, n));
 }
 
 static void put_source(const pt_corpus_choice *c, int i, const pt_corpus_source *s, pt_strbuf *text)
 {
     char n[32];
-    pt_strbuf_printf(text, "%s: %s bytes", s->path, pt_grouped(s->tokens, n));
+    pt_strbuf_printf(text, "%s: %s bytes", pt_corpus_path_words(s->path), pt_grouped(s->tokens, n));
     if (s->n_shards || s->files != 1)
         pt_strbuf_printf(text, " in %s %s%s", pt_grouped(s->files, n),
                          s->n_shards ? "shard" : "file", s->files == 1 ? "" : "s");
@@ -136,22 +143,27 @@ static void put_source(const pt_corpus_choice *c, int i, const pt_corpus_source 
     if (c->mix) pt_strbuf_printf(text, ", weight %g", c->weight[i]);
 }
 
-void pt_corpus_choice_say(const pt_corpus_choice *c, const pt_mixture *held_out)
+void pt_corpus_choice_tell(const pt_corpus_choice *c, const pt_mixture *held_out, pt_strbuf *text)
 {
     int n = 0;
     char all[32];
-    pt_strbuf text = {0};
     const pt_corpus_source *source = pt_corpus_sources(c->corpus, &n);
     for (int i = 0; i < n; i++) {
-        put_source(c, i, &source[i], &text);
-        if (n > 1) pt_strbuf_putc(&text, '\n');
+        put_source(c, i, &source[i], text);
+        if (n > 1) pt_strbuf_putc(text, '\n');
     }
     if (n > 1)
-        pt_strbuf_printf(&text, "%s: %s bytes", c->mix ? "mixed" : "joined",
+        pt_strbuf_printf(text, "%s: %s bytes", c->mix ? "mixed" : "joined",
                          pt_grouped(pt_corpus_tokens(c->corpus), all));
     bool files = !source[0].n_shards && source[0].files != 1;
-    put_held_out(c, held_out, !c->mix && (n > 1 || files), &text);
-    pt_strbuf_putc(&text, '\n');
+    put_held_out(c, held_out, !c->mix && (n > 1 || files), text);
+    pt_strbuf_putc(text, '\n');
+}
+
+void pt_corpus_choice_say(const pt_corpus_choice *c, const pt_mixture *held_out)
+{
+    pt_strbuf text = {0};
+    pt_corpus_choice_tell(c, held_out, &text);
     pt_say_strbuf(&text);
     pt_strbuf_deinit(&text);
 }

@@ -44,8 +44,13 @@ void pt_corpus_choice_close(pt_corpus_choice *choice); /* a zeroed one is fine *
 /* The separator that was asked for. */
 pt_status pt_corpus_choice_separator(const pt_corpus_choice *choice, pt_separator *out,
                                      pt_error *err);
-/* One line per source, to stderr, and where what validates begins. */
+/* One line per source, and where what validates begins; say: to stderr. */
+void pt_corpus_choice_tell(const pt_corpus_choice *choice, const pt_mixture *held_out,
+                           pt_strbuf *text);
 void pt_corpus_choice_say(const pt_corpus_choice *choice, const pt_mixture *held_out);
+
+/* A source's path for people: - is standard input. */
+const char *pt_corpus_path_words(const char *path);
 
 /* Tells on stderr what was left out: the first few, and at the end how many more. */
 typedef struct pt_skip_report {

@@ -122,8 +122,8 @@ static pt_status write_text(preview *p, pt_strbuf *text, pt_error *err)
         shown sample;
         s = look_at(p, g, &sample, err);
         if (s) break;
-        pt_strbuf_printf(text, "\nsample %lld: %s from byte %s\n" INDENT, (long long)g, sample.path,
-                         pt_grouped(sample.at, n));
+        pt_strbuf_printf(text, "\nsample %lld: %s from byte %s\n" INDENT, (long long)g,
+                         pt_corpus_path_words(sample.path), pt_grouped(sample.at, n));
         put_window(p, &sample, text);
         pt_strbuf_putc(text, '\n');
     }
@@ -176,7 +176,7 @@ static pt_status show(preview *p, pt_error *err)
     p->ids = pt_alloc(2 * (size_t)p->ctx * sizeof *p->ids);
     if (s == PT_OK && (!p->window || !p->ids))
         s = pt_fail(err, PT_NO_MEMORY, "no memory for a window of %lld tokens", (long long)p->ctx);
-    if (s == PT_OK && !p->json) pt_corpus_choice_say(&p->from, &p->validate);
+    if (s == PT_OK && !p->json) pt_corpus_choice_tell(&p->from, &p->validate, &text);
     if (s == PT_OK) s = p->json ? write_json(p, &text, err) : write_text(p, &text, err);
     if (s == PT_OK) s = pt_print_strbuf(&text, err);
     pt_strbuf_deinit(&text);
@@ -193,7 +193,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         {"n", PT_OPTION_COUNT, &p.n, "N", "samples to show", NULL, false},
         {"seed", PT_OPTION_SEED, &p.seed, "K", "of the run", NULL, false},
         PT_SEPARATOR_OPTION(&p.from),
-        {"mix", PT_OPTION_TEXT, &p.from.mix, "W,W", "weights: mix the sources", "join", false},
+        {"mix", PT_OPTION_TEXT, &p.from.mix, "W,W", "mix the sources by weight", "join", false},
         PT_JSON_OPTION(&p.json),
     };
     pt_command_line line = {.options = options,

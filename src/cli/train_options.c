@@ -26,7 +26,7 @@ static void add_job(pt_train_arguments *a)
                                      "several are joined"),
         {"out", PT_OPTION_TEXT, &a->out, "DIR", "the run's folder; must be new", NULL, false},
         {"resume", PT_OPTION_TEXT, &a->resume, "DIR", "go on with the run in DIR", NULL, false},
-        {"preset", PT_OPTION_TEXT, &a->preset, "PRESET", "size of the model, see below", "small",
+        {"preset", PT_OPTION_TEXT, &a->preset, "PRESET", "size of the model: a preset", "small",
          false},
         {"depth", PT_OPTION_COUNT, &a->depth, "N",
          "instead of a preset: N layers, and a recipe for all else", "none", false},
@@ -66,7 +66,7 @@ static void add_recipe(pt_train_arguments *a)
     const pt_option list[] = {
         {"", PT_OPTION_HEADING, NULL, NULL, "Recipe:", NULL, false},
         PT_SEPARATOR_OPTION(&a->corpus),
-        {"mix", PT_OPTION_TEXT, &a->corpus.mix, "W,W", "weights: mix the corpora", "join", false},
+        {"mix", PT_OPTION_TEXT, &a->corpus.mix, "W,W", "mix the corpora by weight", "join", false},
         {"regime", PT_OPTION_TEXT, &a->regime, "chinchilla|overtrained",
          "of --depth: 20 or 40 tokens a parameter", "chinchilla", false},
         {"schedule", PT_OPTION_TEXT, &a->schedule, "constant|cosine|wsd",
