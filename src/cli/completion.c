@@ -46,6 +46,14 @@ static const pt_verb *next_group(const pt_verb *const **v)
     return **v ? *(*v)++ : NULL;
 }
 
+/* "get preview shard verify" */
+static void put_below(const pt_verb *group, pt_strbuf *words)
+{
+    pt_strbuf_clear(words);
+    for (const pt_verb *const *v = group->subs; *v; v++)
+        pt_strbuf_printf(words, "%s%s", words->len ? " " : "", last_word((*v)->name));
+}
+
 /* ---- bash ---- */
 
 static void bash_case(const char *pattern, value_kind kind, const char *words, pt_strbuf *out)
@@ -78,8 +86,17 @@ static void bash_verb(const pt_command_line *line, pt_strbuf *out)
     if (line->first) {
         value_kind kind = kind_of(line->first, &words);
         bash_case(last_word(line->verb), kind, words.data, out);
+    } else if (line->folders_or) {
+        pt_strbuf_printf(out, "        %s) words=%s kind=directory ;;\n", line->verb,
+                         line->folders_or);
+        bash_case("*", VALUE_FOLDER, "", out);
     } else if (line->most_positional) {
         bash_case("*", VALUE_FILE, "", out);
+    }
+    const pt_verb *group;
+    for (const pt_verb *const *v = pt_verbs; line->below && (group = next_group(&v));) {
+        put_below(group, &words);
+        bash_case(group->name, VALUE_WORDS, words.data, out);
     }
     pt_strbuf_puts(out, "        esac ;;\n");
     pt_strbuf_deinit(&words);
@@ -114,8 +131,9 @@ static void bash_end(pt_strbuf *out)
                         "    case $now in -*) words=$options kind='' ;; esac\n"
                         "    if [ -n \"$kind\" ]; then\n"
                         "        compopt -o filenames 2>/dev/null\n"
+                        "        COMPREPLY=($(compgen -W \"$words\" -- \"$now\"))\n"
                         "        IFS=$'\\n'\n"
-                        "        COMPREPLY=($(compgen -A \"$kind\" -- \"$now\"))\n"
+                        "        COMPREPLY+=($(compgen -A \"$kind\" -- \"$now\"))\n"
                         "    else\n"
                         "        COMPREPLY=($(compgen -W \"${words:-$options}\" -- \"$now\"))\n"
                         "    fi\n}\n"
@@ -151,7 +169,17 @@ static void zsh_verb(const pt_command_line *line, pt_strbuf *out)
 {
     char page[64];
     pt_strbuf words = {0};
-    pt_strbuf_printf(out, "    %s) _arguments", pt_verb_page(line->verb, page));
+    pt_strbuf_printf(out, "    %s) ", pt_verb_page(line->verb, page));
+    if (line->folders_or)
+        pt_strbuf_printf(out, "(( CURRENT == 2 )) && compadd -- %s\n        ", line->folders_or);
+    const pt_verb *group;
+    for (const pt_verb *const *v = pt_verbs; line->below && (group = next_group(&v));) {
+        put_below(group, &words);
+        pt_strbuf_printf(out,
+                         "[[ $words[2] == %s ]] && (( CURRENT == 3 )) && compadd -- %s\n        ",
+                         group->name, words.data);
+    }
+    pt_strbuf_puts(out, "_arguments");
     for (int i = 0; i < line->n_options; i++) {
         const pt_option *o = &line->options[i];
         if (o->kind == PT_OPTION_HEADING) continue;
@@ -171,7 +199,8 @@ static void zsh_verb(const pt_command_line *line, pt_strbuf *out)
         pt_strbuf_puts(out, " \\\n        '1");
         zsh_action(out, line->first, kind, words.data);
         pt_strbuf_putc(out, '\'');
-    } else if (line->most_positional) pt_strbuf_puts(out, " \\\n        '*:file:_files'");
+    } else if (line->folders_or) pt_strbuf_puts(out, " \\\n        '*:folder:_files -/'");
+    else if (line->most_positional) pt_strbuf_puts(out, " \\\n        '*:file:_files'");
     pt_strbuf_puts(out, " ;;\n");
     pt_strbuf_deinit(&words);
 }
@@ -250,7 +279,23 @@ static void fish_verb(const pt_command_line *line, pt_strbuf *out)
                          group ? 3 : 2);
         fish_action(out, kind, words.data);
         pt_strbuf_putc(out, '\n');
+    } else if (line->folders_or) {
+        pt_strbuf_printf(out, "%s; and test (count (commandline -opc)) -eq 2' -a %s\n", start,
+                         line->folders_or);
+        pt_strbuf_printf(out, "%s'", start);
+        fish_action(out, VALUE_FOLDER, "");
+        pt_strbuf_putc(out, '\n');
     } else if (line->most_positional) pt_strbuf_printf(out, "%s' -F\n", start);
+    const pt_verb *of;
+    for (const pt_verb *const *v = pt_verbs; line->below && (of = next_group(&v));) {
+        put_below(of, &words);
+        pt_strbuf_printf(out,
+                         "%s; and __fish_seen_subcommand_from %s; and test (count (commandline "
+                         "-opc)) -eq 3'",
+                         start, of->name);
+        fish_action(out, VALUE_WORDS, words.data);
+        pt_strbuf_putc(out, '\n');
+    }
     pt_strbuf_deinit(&words);
 }
 

@@ -129,7 +129,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
                             .most_positional = 2,
-                            .first = names.data};
+                            .first = names.data,
+                            .below = true};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s == PT_OK && !done) s = answer(&line, &o, err);
     pt_strbuf_deinit(&names);

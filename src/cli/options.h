@@ -58,6 +58,8 @@ typedef struct pt_command_line {
     int most_positional; /* how many the verb takes at most */
     const char
         *first; /* what the first must be, "gemm|ops", or its name in the help, DIR; NULL: a file */
+    const char *folders_or; /* its words are folders, or the first is this one; NULL: not so */
+    bool below;             /* its words are those of a verb: "data get" */
     const char *
         missing; /* said when no word was given: "which run? give its folder"; NULL: none is needed */
     pt_help_form help; /* asked for: print it and stop */

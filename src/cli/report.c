@@ -15,6 +15,7 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
     pt_command_line line = {.options = options,
                             .n_options = sizeof options / sizeof options[0],
                             .most_positional = 1,
+                            .first = "DIR",
                             .missing = "which run? give its folder: posttrain report RUN"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;

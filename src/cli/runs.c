@@ -309,7 +309,8 @@ static pt_status run(const pt_verb *verb, int argc, char **argv, pt_error *err)
         PT_JSON_OPTION(&v.json),
         {"no-index", PT_OPTION_SWITCH, &v.no_index, NULL, "read every run anew", NULL, false},
     };
-    pt_command_line line = {.options = options, .n_options = 3, .most_positional = 4};
+    pt_command_line line = {
+        .options = options, .n_options = 3, .most_positional = 4, .folders_or = "compare"};
     pt_status s = pt_verb_parse(verb, &line, argc, argv, &done, err);
     if (s || done) return s;
     bool two = line.n_positional > 0 && strcmp(line.positional[0], "compare") == 0;
