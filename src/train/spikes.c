@@ -28,24 +28,20 @@ double pt_spikes_limit(const pt_spikes *s, int64_t step)
     return (double)(float)(PT_SPIKE_FACTOR * sum / PT_SPIKE_WINDOW);
 }
 
-static bool is_spike(const pt_spikes *s, int64_t step, double loss)
-{
-    double limit = pt_spikes_limit(s, step);
-    return limit > 0 && loss > limit;
-}
+static bool is_spike(double loss, double limit) { return limit > 0 && loss > limit; }
 
 /* What waited is known from now on; `step` is the newest. */
 static void let_in(pt_spikes *s, int64_t step)
 {
-    int64_t last = s->last, n = s->n - s->waiting;
-    for (int64_t i = n; i < s->n; i++) {
+    int64_t last = s->last;
+    for (int64_t i = s->n - s->waiting; i < s->n; i++) {
         int64_t at = step - (s->n - 1 - i);
-        bool spike = is_spike(s, at, s->loss[i]);
-        if (spike) last = at;
-        if (!spike || !s->kept_out) s->loss[n++] = s->loss[i];
+        double limit = pt_spikes_limit(s, at);
+        if (!is_spike(s->loss[i], limit)) continue;
+        last = at;
+        if (s->kept_out) s->loss[i] = limit;
     }
     s->last = last;
-    s->n = n;
     s->waiting = 0;
     int64_t extra = pt_max_i64(0, s->n - PT_SPIKE_WINDOW);
     memmove(s->loss, s->loss + extra, (size_t)(s->n - extra) * sizeof *s->loss);
@@ -54,7 +50,7 @@ static void let_in(pt_spikes *s, int64_t step)
 
 bool pt_spikes_add(pt_spikes *s, int64_t step, double loss)
 {
-    bool spike = is_spike(s, step, loss);
+    bool spike = is_spike(loss, pt_spikes_limit(s, step));
     s->loss[s->n++] = loss;
     s->waiting++;
     if (step % s->every == 0) let_in(s, step);

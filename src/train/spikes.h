@@ -3,10 +3,9 @@
  * A step's loss is a spike when it is more than PT_SPIKE_FACTOR times the mean of the PT_SPIKE_WINDOW losses
  * before it. Before the window is full nothing is a spike.
  *
- * Where spikes are only told, each loss, a spike's too, then replaces the oldest in the window, and of the
- * PT_SPIKE_GAP steps after a spike none is told as another (the original's detector): one disturbance, one line. Where a
- * spike is kept from the weights neither holds: the next may come at once, and what was not learnt from says nothing of what
- * a loss should be.
+ * Each loss then replaces the oldest in the window. Where spikes are only told, none of the PT_SPIKE_GAP steps after one is told
+ * as another (the original's detector): one disturbance, one line. Where a spike is kept from the weights, the next may come at
+ * once; it counts in the mean as no more than its limit, so that it hides no other, and losses that stay high are at last taken.
  *
  * With results read every R steps the limit has to be known before: the limit of step s follows from the losses of
  * the steps up to the last multiple of R below s. So it depends on the run and R alone, not on when the device
