@@ -121,7 +121,7 @@ def gpu_ladder(d):
 def gpu_decode(d):
     out = ["| size | weights | MB a token | tok/s | GB/s of weights |", "|---|---|---|---|---|"]
     for r in d["rows"]:
-        out.append(f"| {r['name']} | {r['dtype']} | {r['bytes'] / 1e6:.1f} | {r['tokens_per_second']:.0f} | {r['bytes_per_second'] / 1e9:.0f} |")
+        out.append(f"| {r['name']} | {r['shape'].split(',')[0]} | {r['bytes'] / 1e6:.1f} | {r['tokens_per_second']:.0f} | {r['bytes_per_second'] / 1e9:.0f} |")
     return out
 
 

@@ -4,9 +4,9 @@
 #include "base/platform.h"
 #include "device/webgpu/selftest.h"
 
-#define SERIES_NS 4000000 /* at least, so that the way to the GPU and back counts for little */
+#define SERIES_NS 10000000 /* at least, so that the way to the GPU and back counts for little */
 #define MOST_LAUNCHES 1024
-#define HOPELESS 1.5 /* times the fastest of the first round: out of the race */
+#define HOPELESS 3.0 /* times the fastest of the first round: out of the race; a GPU that was idle begins slowly */
 #define CLEARLY 1.05 /* times another's: the usual kernel gives way */
 
 /* What is timed of each size: products as training has them. Those of weights (TN) are square and sum over many rows. */
@@ -110,19 +110,19 @@ static pt_status take_off(pt_wg_timing *t, int launches, pt_error *err)
 
 /* ---- the race ---- */
 
-static int64_t median(const int64_t *times)
+static int64_t least(const int64_t *times)
 {
-    int64_t low = pt_min_i64(times[0], times[1]), high = pt_max_i64(times[0], times[1]);
-    if (!times[1]) return times[0];
-    return pt_max_i64(low, pt_min_i64(high, times[2]));
+    int64_t least = times[0];
+    for (int i = 1; i < PT_WG_ROUNDS && times[i]; i++) least = pt_min_i64(least, times[i]);
+    return least;
 }
 
 int pt_wg_timing_winner(int64_t (*times)[PT_WG_ROUNDS], int n, int usual)
 {
     int best = usual;
     for (int i = 0; i < n; i++)
-        if (median(times[i]) < median(times[best])) best = i;
-    return (double)median(times[usual]) > CLEARLY * (double)median(times[best]) ? best : usual;
+        if (least(times[i]) < least(times[best])) best = i;
+    return (double)least(times[usual]) > CLEARLY * (double)least(times[best]) ? best : usual;
 }
 
 /* Kernels that are far slower than the fastest are not timed again. */

@@ -1,8 +1,8 @@
 /* A race of kernels: which of those that are right is the fastest, for each size and layout of products.
  *
  * Each is a series of launches that takes some milliseconds, submitted together and awaited; all kernels of a race launch the same
- * number of times, in turns, and the median counts. The usual one keeps its place unless another is clearly faster, so that
- * chance does not choose. SPDX-License-Identifier: MIT */
+ * number of times, in turns, and the fastest round counts: whatever comes between makes a round slower, never faster. The usual one
+ * keeps its place unless another is clearly faster, so that chance does not choose. SPDX-License-Identifier: MIT */
 #ifndef PT_DEVICE_WEBGPU_TIMING_H
 #define PT_DEVICE_WEBGPU_TIMING_H
 
@@ -18,7 +18,7 @@ void pt_wg_timing_begin(pt_wg_timing *timing, pt_wg_size size, pt_wg_layout layo
 /* PT_PENDING; PT_OK with the index of the winner; or an error. */
 pt_status pt_wg_timing_poll(pt_wg_timing *timing, int *winner, pt_error *err);
 
-/* The judge: times[i][round] in ns of n kernels, 0 where one was not in a round. Its median counts, of as many as it has. */
+/* The judge: times[i][round] in ns of n kernels, 0 where one was not in a round. Its fastest counts, of as many as it has. */
 #define PT_WG_ROUNDS 3
 int pt_wg_timing_winner(int64_t (*times)[PT_WG_ROUNDS], int n, int usual);
 
