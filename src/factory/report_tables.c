@@ -149,7 +149,8 @@ static bool is_elsewhere(const pt_report_page *page, const pt_config_entry *e)
 /* A line break or a tab as it is typed in \n, and what would be blank in quotes. */
 static void put_plainly(pt_strbuf *out, const char *value)
 {
-    bool blank = value[strspn(value, " ")] == '\0';
+    bool blank = true;
+    for (const char *p = value; *p; p++) blank = blank && *p == ' ';
     if (blank) pt_strbuf_putc(out, '"');
     for (const char *p = value; *p; p++) {
         if (*p == '\n') pt_strbuf_puts(out, "\\n");
