@@ -301,7 +301,7 @@ static void check_interrupt(int number, int code)
 }
 
 /* Both arrive before the loop can look: who answers is the handler. */
-static void check_second(const char *every, const char *line, const char *words)
+static void check_second(const char *every, const char *line)
 {
     fresh_folder();
     pid_t pid =
@@ -320,16 +320,15 @@ static void check_second(const char *every, const char *line, const char *words)
     result *r = wait_for(pid);
     CHECK(r->code == 130 || r->code == 129);
     const char *first = strstr(r->error, "stopping: the step under way is dropped");
-    CHECK(first && strstr(first, words));
+    CHECK(first && strstr(first, "stopped at once; --resume goes on from the newest checkpoint,\n"
+                                 "or from the start where there is none\n"));
 }
 
 TEST(a_second_signal_ends_at_once_and_says_so)
 {
-    check_second("0", "\"type\":\"step\"",
-                 "stopped at once; nothing was saved yet, so --resume begins at the start\n");
+    check_second("0", "\"type\":\"step\"");
     CHECK(!pt_fs_exists(in_folder("run/model.tinygpt")));
-    check_second("3", "\"type\":\"save\"",
-                 "stopped at once; --resume goes on from the newest checkpoint\n");
+    check_second("3", "\"type\":\"save\"");
     CHECK(pt_fs_exists(in_folder("run/model.tinygpt")));
 }
 

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupts, interrupt_signal;
-static volatile sig_atomic_t saved;            /* there is a checkpoint */
 static volatile sig_atomic_t line_may_be_open; /* stderr is a terminal: a new line comes first */
 
 #define STOPPING                                                             \
     "\nstopping: the step under way is dropped, then everything is saved;\n" \
     "once more stops at once and loses what is not saved\n"
-#define STOPPED "\nstopped at once; --resume goes on from the newest checkpoint\n"
-#define LOST "\nstopped at once; nothing was saved yet, so --resume begins at the start\n"
+#define STOPPED                                                         \
+    "\nstopped at once; --resume goes on from the newest checkpoint,\n" \
+    "or from the start where there is none\n"
 
 /* The first signal asks for a clean end; the second one ends at once. It is answered here, as the loop may be
  * minutes away from looking: who hears nothing asks again, and loses what the first would have saved. */
@@ -22,9 +22,8 @@ static void on_signal(int number)
 {
     int was = errno;
     bool first = ++interrupts == 1;
-    const char *words = first ? STOPPING : saved ? STOPPED : LOST;
-    size_t length = first ? sizeof STOPPING - 1 : saved ? sizeof STOPPED - 1 : sizeof LOST - 1;
-    size_t skip = !line_may_be_open;
+    const char *words = first ? STOPPING : STOPPED;
+    size_t length = first ? sizeof STOPPING - 1 : sizeof STOPPED - 1, skip = !line_may_be_open;
     interrupt_signal = number;
     ssize_t written = write(STDERR_FILENO, words + skip, length - skip);
     (void)written; /* nobody may be reading */
@@ -44,8 +43,6 @@ void pt_stopping_catch(void)
     signal(SIGPIPE, SIG_IGN); /* nobody reading the progress is no reason to lose a run */
     signal(SIGXFSZ, SIG_IGN); /* a file too large for ulimit -f is an error of the write */
 }
-
-void pt_stopping_saved(void) { saved = 1; }
 
 pt_status pt_stopping(void)
 {

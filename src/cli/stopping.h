@@ -7,8 +7,6 @@
 
 /* From now on they are caught. What the caller told us to ignore (nohup) stays ignored. */
 void pt_stopping_catch(void);
-/* The run has a checkpoint: what a second signal tells of. */
-void pt_stopping_saved(void);
 /* The status of a run that was asked to end, else OK. */
 pt_status pt_stopping(void);
 

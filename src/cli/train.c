@@ -87,7 +87,6 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
     pt_status s = pt_run_folder_save_end(v->run, step, failed, err);
     v->saved_at = pt_clock_seconds();
     if (s || failed) return s;
-    pt_stopping_saved();
     pt_progress_saved(&v->progress, step);
     return s;
 }
@@ -293,7 +292,6 @@ static pt_status resume_run(train_verb *v, const char *command, pt_error *err)
     say_refused(&restored);
     if (s) return s;
     if (!v->args.quiet) say_found(v, &restored, &found);
-    if (restored.step >= 0) pt_stopping_saved();
     pt_stopping_catch();
     s = describe_run(v, command, err);
     return s ? s : pt_run_folder_resumed(v->run, &restored, &found, command, err);
