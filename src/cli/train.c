@@ -86,8 +86,7 @@ static pt_status on_save_end(void *ctx, int64_t step, bool failed, pt_error *err
     train_verb *v = ctx;
     pt_status s = pt_run_folder_save_end(v->run, step, failed, err);
     v->saved_at = pt_clock_seconds();
-    if (s || failed) return s;
-    pt_progress_saved(&v->progress, step);
+    if (s == PT_OK && !failed) pt_progress_saved(&v->progress, step);
     return s;
 }
 
